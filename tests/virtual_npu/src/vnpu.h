@@ -1,0 +1,50 @@
+// The inner interfaces of the stand-in: what its runtime, its host layers and its engine use of one another.
+#ifndef VNPU_H
+#define VNPU_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vnpu {
+
+// Runtime. Device memory is one memfd mapped twice: an inaccessible range whose addresses the device hands
+// out, and an alias that only the stand-in uses.
+uint8_t* HostAlias(
+    const void* device);  // alias of a device address; nullptr when it is not live device memory
+size_t LiveBytes(
+    const void* device);  // bytes from this address to the end of its allocation, 0 when not live
+// Runs later, in order, on the stream's thread; a non-zero return becomes the stream's error.
+void Enqueue(void* stream, std::function<int()> work);
+
+// Host layers.
+struct Platform {
+    std::string soc;
+    uint32_t vectorCores;
+    uint64_t ubBytes;  // as PlatformAscendC reports it (196352 on ascend910b)
+};
+const Platform& CurrentPlatform();
+
+// Engine.
+struct GmRange {
+    const char* name;
+    uint8_t* device;
+    uint8_t* host;
+    size_t bytes;
+    bool writable;
+};
+struct Launch {
+    std::string kernel;  // path of the kernel's library
+    std::string opType;
+    uint64_t tilingKey;
+    uint32_t blockDim;
+    std::vector<uint8_t> tilingData;
+    std::vector<GmRange> arguments;  // inputs, outputs, workspace in kernel order
+};
+int RunKernel(const Launch& launch);  // 0, or 507035 after recording the violations
+
+}  // namespace vnpu
+
+#endif
