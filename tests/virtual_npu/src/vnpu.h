@@ -12,10 +12,10 @@ namespace vnpu {
 
 // Runtime. Device memory is one memfd mapped twice: an inaccessible range whose addresses the device hands
 // out, and an alias that only the stand-in uses.
-uint8_t* HostAlias(
-    const void* device);  // alias of a device address; nullptr when it is not live device memory
-size_t LiveBytes(
-    const void* device);  // bytes from this address to the end of its allocation, 0 when not live
+// The alias of a device address; nullptr when it is not live device memory.
+uint8_t* HostAlias(const void* device);
+// Bytes from this address to the end of its allocation; 0 when it is not live.
+size_t LiveBytes(const void* device);
 // Runs later, in order, on the stream's thread; a non-zero return becomes the stream's error.
 void Enqueue(void* stream, std::function<int()> work);
 
