@@ -10,14 +10,16 @@
 
 namespace vnpu {
 
-// Runtime. Device memory is one memfd mapped twice: an inaccessible range whose addresses the device hands
-// out, and an alias that only the stand-in uses.
+// Runtime. The device hands out addresses of an inaccessible range; an alias of it is what the stand-in uses.
 // The alias of a device address; nullptr when it is not live device memory.
 uint8_t* HostAlias(const void* device);
 // Bytes from this address to the end of its allocation; 0 when it is not live.
 size_t LiveBytes(const void* device);
-// Runs later, in order, on the stream's thread; a non-zero return becomes the stream's error.
-void Enqueue(void* stream, std::function<int()> work);
+// Runs later, in order, on the stream's thread; a non-zero return becomes the stream's error. Returns the
+// runtime's code when the handle is no live stream of the thread's context.
+int Enqueue(void* stream, std::function<int()> work);
+// What aclGetRecentErrMsg answers next.
+void SetErrorMessage(const std::string& message);
 
 // Host layers.
 struct Platform {
@@ -26,6 +28,12 @@ struct Platform {
     uint64_t ubBytes;  // as PlatformAscendC reports it (196352 on ascend910b)
 };
 const Platform& CurrentPlatform();
+struct Objects {
+    size_t tensors;
+    size_t scalars;
+    size_t executors;
+};
+Objects LiveObjects();  // made and not yet destroyed by the user
 
 // Engine.
 struct GmRange {
