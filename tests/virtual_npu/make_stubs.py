@@ -1,0 +1,81 @@
+"""Write the stubs that MindSpore's Ascend backend needs to load where CANN's graph engine is absent.
+
+The backend's libraries are bound at load time, so every symbol that they import must exist; others they look up
+by name. What neither the wheel nor the stand-in defines is written here: C++ symbols, which belong to the graph
+engine and are not called when operators run one by one, become functions that return 0 and zeroed vtables; C
+functions fail and say their name.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BACKEND = "libmindspore_ascend.so.2"
+# Loaded by name at run time instead of through NEEDED.
+LOADED_LATER = ("libmindspore_graph_ir.so", "libhccl_plugin.so")
+SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1")
+LOOKED_UP = rb"(?<=\0)(?:acl(?:rt|tdt|prof|mdl|op)?|Hccl)[A-Z][A-Za-z0-9]+(?=\0)"
+
+
+def run(*command):
+    """Return what the command prints."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def defined(library):
+    """Return the names of the symbols that the library defines."""
+    found = re.findall(r"^[0-9a-f]+ \w (\S+)$", run("nm", "-D", "--defined-only", str(library)), re.MULTILINE)
+    return {name.split("@")[0] for name in found}
+
+
+def imported(library):
+    """Return the names that the library imports and must find; only system libraries give theirs a version."""
+    return set(re.findall(r"^ +U ([^\s@]+)$", run("nm", "-D", "--undefined-only", str(library)), re.MULTILINE))
+
+
+def closure(root):
+    """Return the paths of the libraries below root that the backend loads."""
+    files = {path.name: path for path in root.rglob("*.so*")}
+    pending = [BACKEND, *LOADED_LATER]
+    found = {}
+    while pending:
+        name = pending.pop()
+        if name in files and name not in found:
+            found[name] = files[name]
+            pending += re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-d", "-W", str(files[name])))
+    return list(found.values())
+
+
+def missing(mindspore, provided):
+    """Return the names that MindSpore's backend imports or looks up and nobody defines.
+
+    mindspore is the package's directory, provided lists the libraries of the stand-in.
+    """
+    libraries = closure(mindspore / "lib")
+    names = set()
+    for library in libraries:
+        names |= imported(library)
+        names |= {name.decode() for name in re.findall(LOOKED_UP, library.read_bytes())}
+    for library in [*libraries, *provided, *(run("gcc", f"-print-file-name={name}").strip() for name in SYSTEM)]:
+        names -= defined(library)
+    return sorted(name for name in names if not re.match("_?Py", name))
+
+
+def stub(name):
+    """Return the C source of one stub."""
+    if name.startswith(("_ZTV", "_ZTI", "_ZTS")):
+        return f"char {name}[4096];"
+    if name.startswith("_Z"):
+        return f"long {name}(void) {{ return 0; }}"
+    return f'int {name}(void) {{ return vnpuNotSupported("{name}"); }}'
+
+
+def source(mindspore, provided):
+    """Return C source with a stub for each missing name."""
+    lines = ["int vnpuNotSupported(const char* name);", *map(stub, missing(mindspore, provided))]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(source(Path(sys.argv[1]), sys.argv[2:]), end="")
