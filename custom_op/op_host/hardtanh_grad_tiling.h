@@ -48,7 +48,8 @@ inline bool ComputeHardtanhGradTiling(int64_t elementCount, int64_t elementSize,
         maxTile = std::min(maxTile, SMALL_TILE_BYTES / HARDTANH_GRAD_BLOCK_BYTES);
         maxTile -= maxTile % (SMALL_STEP / blockLength);
     }
-    if (maxTile <= 0 || coreNum == 0) {
+    // With tiles of one block, a small core would have a tile less than a big one.
+    if (maxTile < 2 || coreNum == 0) {
         return false;
     }
 
