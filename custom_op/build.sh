@@ -58,6 +58,6 @@ echo "built $package"
 if [[ -n "$install_path" ]]; then
     mkdir -p "$install_path"
     install_path=$(realpath "$install_path")
-    bash "$package" --quiet --install-for-all --install-path="$install_path"
+    bash "$package" -- --quiet --install-for-all --install-path="$install_path"
     echo "installed $install_path/vendors/$vendor_name; to use it: export ASCEND_CUSTOM_OPP_PATH=$install_path/vendors/$vendor_name"
 fi
