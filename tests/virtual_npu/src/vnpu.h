@@ -44,7 +44,7 @@ struct GmRange {
     bool writable;
 };
 struct Launch {
-    std::string kernel;  // path of the kernel's library
+    std::string kernel;  // path of the kernel's library; empty: the program itself
     std::string opType;
     uint64_t tilingKey;
     uint32_t blockDim;
@@ -52,6 +52,7 @@ struct Launch {
     std::vector<GmRange> arguments;  // inputs, outputs, workspace in kernel order
 };
 int RunKernel(const Launch& launch);  // 0, or 507035 after recording the violations
+const std::vector<std::string>& Rules();  // the ids under which violations are recorded
 
 }  // namespace vnpu
 
