@@ -2,7 +2,8 @@
 // and max_val.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -21,34 +22,6 @@ public:
 
 namespace {
 constexpr int kMaxDims = 8;
-constexpr int64_t kUnknownDim = -1;
-constexpr int64_t kUnknownRank = -2;
-
-// What the tensors of a call have in common.
-struct Tensors {
-    bool alike;  // in number, dtype and shape
-    int64_t count = 1;
-    int dtype = -1;
-
-    Tensors(int expected, int nparam, const int* ndims, int64_t** shapes, const char** dtypes)
-        : alike(nparam == expected) {
-        for (int i = 1; alike && i < nparam; ++i) {
-            alike = std::strcmp(dtypes[i], dtypes[0]) == 0 && ndims[i] == ndims[0] &&
-                    std::equal(shapes[i], shapes[i] + ndims[i], shapes[0]);
-        }
-        for (int i = 0; alike && i < ndims[0]; ++i) {
-            count *= shapes[0][i];
-        }
-        const std::string name = alike ? dtypes[0] : "";
-        if (name == "float32") {
-            dtype = HARDTANH_FLOAT32;
-        } else if (name == "float16") {
-            dtype = HARDTANH_FLOAT16;
-        } else if (name == "bfloat16") {
-            dtype = HARDTANH_BFLOAT16;
-        }
-    }
-};
 
 std::string ShapeText(const int64_t* dims, int count) {
     std::string text = "(";
@@ -63,59 +36,67 @@ std::string ShapeText(const int64_t* dims, int count) {
                              ", accepts " + accepts);
 }
 
-// The output's shape, which is that of the last tensor. The checks and their words are the Python infer
-// pair's.
-std::vector<int64_t> InferShape(const std::vector<std::string>& names, const int* ndims, int64_t** shapes) {
+// The checks of the Python infer pair, in its words, for shapes that were not known when it ran.
+void CheckShapes(const std::vector<std::string>& names, const int* ndims, int64_t** shapes) {
     const size_t last = names.size() - 1;
     for (size_t i = 0; i <= last; ++i) {
         if (ndims[i] > kMaxDims) {
             Refuse(names[i], std::to_string(ndims[i]) + " dimensions", "at most " + std::to_string(kMaxDims));
         }
     }
-    const auto rankUnknown = [&](size_t i) { return ndims[i] == 1 && shapes[i][0] == kUnknownRank; };
-    const auto compatible = [](int64_t left, int64_t right) {
-        return left == right || left == kUnknownDim || right == kUnknownDim;
-    };
     for (size_t i = 0; i < last; ++i) {
-        if (rankUnknown(i) || rankUnknown(last)) {
-            continue;
-        }
-        if (ndims[i] != ndims[last] ||
-            !std::equal(shapes[i], shapes[i] + ndims[i], shapes[last], compatible)) {
+        if (ndims[i] != ndims[last] || !std::equal(shapes[i], shapes[i] + ndims[i], shapes[last])) {
             Refuse(names[i], "shape " + ShapeText(shapes[i], ndims[i]),
                    "that of " + names[last] + ", which is " + ShapeText(shapes[last], ndims[last]));
         }
     }
-    return {shapes[last], shapes[last] + ndims[last]};
+}
+
+int64_t Count(int ndim, const int64_t* shape) {
+    return std::accumulate(shape, shape + ndim, int64_t{1}, std::multiplies<int64_t>());
+}
+
+// -1, which no kernel takes, for a dtype that the operator does not have.
+int Dtype(const std::string& name) {
+    return name == "float32"    ? HARDTANH_FLOAT32
+           : name == "float16"  ? HARDTANH_FLOAT16
+           : name == "bfloat16" ? HARDTANH_BFLOAT16
+                                : -1;
 }
 }  // namespace
 
-HARDTANH_EXPORT int HardtanhGrad(int nparam, void** params, int* ndims, int64_t** shapes, const char** dtypes,
-                                 void*, void* extra) {
-    const Tensors tensors(3, nparam, ndims, shapes, dtypes);
-    if (!tensors.alike) {
-        return kInvalidParameter;
-    }
+HARDTANH_EXPORT int HardtanhGrad(int, void** params, int* ndims, int64_t** shapes, const char** dtypes, void*,
+                                 void* extra) {
+    CheckShapes({"grad_output", "x"}, ndims, shapes);
     auto* attributes = static_cast<AotExtra*>(extra);
-    return hardtanh_grad_cpu(params[0], params[1], params[2], tensors.count, tensors.dtype,
+    return hardtanh_grad_cpu(params[0], params[1], params[2], Count(ndims[1], shapes[1]), Dtype(dtypes[1]),
                              attributes->GetAttrFloat("min_val"), attributes->GetAttrFloat("max_val"), 0);
 }
 
-HARDTANH_EXPORT int Hardtanh(int nparam, void** params, int* ndims, int64_t** shapes, const char** dtypes,
-                             void*, void* extra) {
-    const Tensors tensors(2, nparam, ndims, shapes, dtypes);
-    if (!tensors.alike) {
-        return kInvalidParameter;
-    }
+HARDTANH_EXPORT int Hardtanh(int, void** params, int* ndims, int64_t** shapes, const char** dtypes, void*,
+                             void* extra) {
+    CheckShapes({"x"}, ndims, shapes);
     auto* attributes = static_cast<AotExtra*>(extra);
-    return hardtanh_cpu(params[0], params[1], tensors.count, tensors.dtype,
+    return hardtanh_cpu(params[0], params[1], Count(ndims[0], shapes[0]), Dtype(dtypes[0]),
                         attributes->GetAttrFloat("min_val"), attributes->GetAttrFloat("max_val"), 0);
 }
 
+// Output shapes while a graph runs, for both device targets. Nothing is refused here: MindSpore calls these
+// before the Python infer pair too, whose errors are the ones that a user is to see, and the operators check
+// again.
 HARDTANH_EXPORT std::vector<int64_t> HardtanhGradInferShape(int* ndims, int64_t** shapes, AotExtra*) {
-    return InferShape({"grad_output", "x"}, ndims, shapes);
+    return {shapes[1], shapes[1] + ndims[1]};
 }
 
 HARDTANH_EXPORT std::vector<int64_t> HardtanhInferShape(int* ndims, int64_t** shapes, AotExtra*) {
-    return InferShape({"x"}, ndims, shapes);
+    return {shapes[0], shapes[0] + ndims[0]};
+}
+
+HARDTANH_EXPORT std::vector<int64_t> aclnnHardtanhBackwardInferShape(int* ndims, int64_t** shapes,
+                                                                     AotExtra* extra) {
+    return HardtanhGradInferShape(ndims, shapes, extra);
+}
+
+HARDTANH_EXPORT std::vector<int64_t> aclnnHardtanhInferShape(int* ndims, int64_t** shapes, AotExtra* extra) {
+    return HardtanhInferShape(ndims, shapes, extra);
 }
