@@ -50,12 +50,14 @@ void RequireEqual(const A& actual, const B& expected, const char* file, int line
 
 int main(int argc, char** argv) {
     int failures = 0;
+    int runs = 0;
     const bool list = argc == 2 && std::strcmp(argv[1], "--list") == 0;
     for (const auto& [name, test] : check::Tests()) {
         bool isChosen = argc == 1;
         for (int i = 1; i < argc; ++i) isChosen = isChosen || std::strcmp(argv[i], name) == 0;
         if (list) std::puts(name);
         if (list || !isChosen) continue;
+        ++runs;
         try {
             test();
             std::printf("ok %s\n", name);
@@ -64,7 +66,10 @@ int main(int argc, char** argv) {
             ++failures;
         }
     }
-    return failures == 0 ? 0 : 1;
+    // A name that no test has must not pass for a test that passed.
+    const bool isEmpty = !list && runs < (argc == 1 ? 1 : argc - 1);
+    if (isEmpty) std::fprintf(stderr, "%d tests were asked for, %d exist\n", argc - 1, runs);
+    return failures == 0 && !isEmpty ? 0 : 1;
 }
 
 #endif
