@@ -1,0 +1,96 @@
+"""Registers the operators in MindSpore for the device target that is set when they are first used."""
+
+from functools import cache, partial
+from pathlib import Path
+
+import mindspore as ms
+from mindspore import ops
+from mindspore.ops import CustomRegOp, DataType, constexpr
+
+from ms_hardtanh_grad import contract, vendor
+
+# Holds the CPU kernels, and for both targets the functions that infer shapes while a graph runs.
+CPU_LIBRARY = Path(__file__).parent / "libhardtanh_cpu.so"
+DTYPE_FORMATS = {"float32": DataType.F32_Default, "float16": DataType.F16_Default, "bfloat16": DataType.BF16_Default}
+# Per device target: the forward's and the gradient's function, and how attributes are passed: a "number" is an
+# aclScalar* on Ascend.
+FUNCTIONS = {
+    "CPU": ("Hardtanh", contract.OP_TYPE, "float"),
+    "Ascend": ("aclnnHardtanh", contract.ACLNN_NAME, "number"),
+}
+
+
+def _custom(target, function, inputs, attribute_type, bprop):
+    """An ops.Custom of `inputs`, then min_val and max_val as positional scalars."""
+    info = CustomRegOp(function).target(target)
+    for index, name in enumerate(inputs):
+        info.input(index, name, "required")
+    for name in contract.ATTR_NAMES:
+        info.attr(name, "required", attribute_type)
+    info.output(0, contract.OUTPUT_NAME, "required")
+    for dtype in contract.DTYPES:
+        info.dtype_format(*[DTYPE_FORMATS[dtype]] * (len(inputs) + 1))
+    operator = ops.Custom(
+        f"{CPU_LIBRARY}:{function}",
+        partial(contract.infer_shape, inputs),
+        partial(contract.infer_dtype, inputs),
+        func_type="aot",
+        bprop=bprop,
+        reg_info=info.get_op_info(),
+    )
+    # The Python function checks while a graph is compiled. Shapes that come later are inferred by the library's
+    # <function>InferShape: a graph with dynamic shapes cannot call Python when it runs.
+    operator.add_prim_attr("cpp_infer_shape", True)
+    return operator
+
+
+@cache
+def _operators(target):
+    """The operators of a device target by name."""
+    if target not in FUNCTIONS:
+        raise RuntimeError(f"device_target: got {target}, accepts {' or '.join(FUNCTIONS)}")
+    if not CPU_LIBRARY.exists():
+        raise RuntimeError(f"{CPU_LIBRARY} is missing: install the package with `pip install .`, which compiles it")
+    if target == "Ascend":
+        vendor.require()
+    forward, backward, attribute_type = FUNCTIONS[target]
+    open_bounds = constexpr(contract.open_bounds)
+
+    def grad_bprop(grad_output, x, min_val, max_val, out, dout):
+        return hardtanh_grad(dout, x, min_val, max_val), ops.zeros_like(x), 0.0, 0.0
+
+    def closed_bprop(x, min_val, max_val, out, dout):
+        return hardtanh_grad(dout, x, min_val, max_val), 0.0, 0.0
+
+    def open_bprop(x, min_val, max_val, out, dout):
+        low, high = open_bounds(min_val, max_val)
+        return hardtanh_grad(dout, x, low, high), 0.0, 0.0
+
+    hardtanh_grad = _custom(target, backward, contract.INPUT_NAMES, attribute_type, grad_bprop)
+    closed, opened = (
+        _custom(target, forward, contract.INPUT_NAMES[-1:], attribute_type, bprop)
+        for bprop in (closed_bprop, open_bprop)
+    )
+    if target == "CPU":
+        return {"hardtanh_grad": hardtanh_grad, "closed": closed, "open": opened}
+
+    # On Ascend a call in PyNative cannot carry the scalars, so there every call is compiled.
+    def call_grad(grad_output, x, min_val, max_val):
+        return hardtanh_grad(grad_output, x, min_val, max_val)
+
+    def call_closed(x, min_val, max_val):
+        return closed(x, min_val, max_val)
+
+    def call_open(x, min_val, max_val):
+        return opened(x, min_val, max_val)
+
+    return {"hardtanh_grad": ms.jit(call_grad), "closed": ms.jit(call_closed), "open": ms.jit(call_open)}
+
+
+def operator(name):
+    """An operator of the device target that is set now.
+
+    Args:
+        name (str): "hardtanh_grad", or for the forward its boundary, "closed" or "open".
+    """
+    return _operators(ms.get_context("device_target"))[name]

@@ -1,0 +1,48 @@
+"""What the Python tests share: the target and mode they run in, and exact ways between NumPy and MindSpore."""
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore.common.np_dtype import bfloat16 as np_bfloat16
+
+
+def pytest_addoption(parser):
+    """Let one test file run on either target."""
+    parser.addoption("--device", default="CPU", choices=("CPU", "Ascend"), help="MindSpore device_target")
+
+
+@pytest.fixture(scope="session")
+def device(request):
+    """The device_target, set for the session."""
+    target = request.config.getoption("--device")
+    ms.set_device(target)
+    return target
+
+
+@pytest.fixture(params=("GRAPH_MODE", "PYNATIVE_MODE"))
+def mode(request, device):
+    """Each of MindSpore's modes, set for the test."""
+    ms.set_context(mode=getattr(ms, request.param))
+    if request.param == "GRAPH_MODE":
+        ms.set_context(jit_config={"jit_level": "O0"})
+    yield request.param
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def to_tensor(array):
+    """A Tensor with the bits of `array`; uint16 becomes bfloat16."""
+    return ms.Tensor(array.view(np_bfloat16) if array.dtype == np.uint16 else array)
+
+
+def to_numpy(tensor):
+    """The bits of `tensor`; bfloat16 becomes uint16."""
+    array = tensor.asnumpy()
+    return array.view(np.uint16) if array.dtype == np_bfloat16 else array
+
+
+def assert_same_bits(actual, expected):
+    """Compare a Tensor with a NumPy array byte for byte, shape and dtype included."""
+    actual = to_numpy(actual)
+    assert (actual.shape, actual.dtype) == (expected.shape, expected.dtype)
+    same = np.ascontiguousarray(actual).tobytes() == np.ascontiguousarray(expected).tobytes()
+    assert same, f"{np.count_nonzero(actual != expected)} of {actual.size} elements differ"
