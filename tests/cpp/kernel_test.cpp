@@ -4,17 +4,15 @@
 #include <sys/mman.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "../../custom_op/op_host/hardtanh_grad_tiling.h"
-#include "../../custom_op/op_kernel/hardtanh_grad_tiling_key.h"
 #include "ascendc/types.h"
 #include "check.h"
 #include "engine.h"
+#include "kernel_launch.h"
 #include "virtual_npu.h"
 #include "vnpu.h"
 
@@ -25,26 +23,10 @@ constexpr int64_t kLongest = 10'000'000;
 constexpr uint32_t kCores[] = {1, 2, 7, 20, 40, 48};
 constexpr int kOrders = 3;
 
-struct Dtype {
-    const char* name;
-    int64_t size;
-};
-constexpr Dtype kDtypes[] = {{"float32", 4}, {"float16", 2}, {"bfloat16", 2}};
-
-struct Bounds {
-    float min;
-    float max;
-};
 const Bounds kBounds[] = {
     {-1.0f, 1.0f}, {1.2f, 2.4f}, {0.0f, 6.0f}, {-INFINITY, INFINITY}, {0.0f, 0.0f},       {-0.7f, 0.7f},
     {1.0f, -1.0f}, {NAN, 1.0f},  {-1.0f, NAN}, {-INFINITY, 0.0f},     {-65504.0f, 1e-7f},
 };
-
-std::string KernelPath(const Dtype& dtype) {
-    const char* package = std::getenv("ASCEND_CUSTOM_OPP_PATH");
-    return std::string(package == nullptr ? "." : package) +
-           "/op_impl/ai_core/tbe/kernel/ascend910b/hardtanh_grad/HardtanhGrad_" + dtype.name + ".so";
-}
 
 float ToFloat(const Dtype& dtype, uint32_t bits) {
     if (dtype.size == 4) return vnpu::device::FloatFrom(bits);
@@ -159,20 +141,7 @@ void Fill(const Point& point, const vnpu::GmRange& self, const vnpu::GmRange& gr
 
 vnpu::Launch Describe(const Point& point, const vnpu::GmRange& self, const vnpu::GmRange& grad,
                       const vnpu::GmRange& y) {
-    optiling::HardtanhGradTiling tiling;
-    CHECK(optiling::ComputeHardtanhGradTiling(point.elements, point.dtype.size,
-                                              vnpu::CurrentPlatform().ubBytes, point.cores, tiling));
-    tiling.data.minVal = point.bounds.min;
-    tiling.data.maxVal = point.bounds.max;
-    vnpu::Launch launch;
-    launch.kernel = KernelPath(point.dtype);
-    launch.opType = "HardtanhGrad";
-    launch.tilingKey = GET_TPL_TILING_KEY(tiling.schMode);
-    launch.blockDim = tiling.blockDim;
-    launch.tilingData.resize(sizeof(tiling.data));
-    std::memcpy(launch.tilingData.data(), &tiling.data, sizeof(tiling.data));
-    launch.arguments = {self, grad, y, {"workspace", nullptr, nullptr, 0, true}};
-    return launch;
+    return KernelLaunch(point.dtype, point.elements, point.bounds, self, grad, y);
 }
 
 // Elements of y that differ in any bit from the formula.
