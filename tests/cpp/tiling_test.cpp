@@ -107,7 +107,7 @@ void CheckPoint(const Point& point) {
     CHECK(false);
 }
 
-TEST(EveryTilingKeepsTheRules) {
+TEST(every_tiling_keeps_the_rules) {
     std::mt19937_64 random(20240229);
     int64_t points = 0;
     const auto check = [&](int64_t elementCount, uint64_t ubBytes, uint32_t cores) {
@@ -145,7 +145,7 @@ TEST(EveryTilingKeepsTheRules) {
     std::printf("%lld tilings checked\n", static_cast<long long>(points));
 }
 
-TEST(PlatformsWithoutRoomAreRefused) {
+TEST(platforms_without_room_are_refused) {
     HardtanhGradTiling tiling;
     for (const int64_t elements : {int64_t{0}, int64_t{1000}, int64_t{10000000}}) {
         for (const int64_t elementSize : {2, 4}) {
@@ -162,7 +162,7 @@ TEST(PlatformsWithoutRoomAreRefused) {
 }
 
 // Each deliberate mistake, with the rule that must catch it.
-TEST(WrongTilingsAreRejected) {
+TEST(wrong_tilings_are_rejected) {
     const Point small = {6144, 4, ASCEND910B_UB, 48};
     const Point large = {8000001, 4, ASCEND910B_UB, 48};
     struct Mistake {
