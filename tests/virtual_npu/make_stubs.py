@@ -8,8 +8,6 @@ functions fail and say their name.
 
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 BACKEND = "libmindspore_ascend.so.2"
 # Loaded by name at run time instead of through NEEDED.
@@ -21,6 +19,16 @@ LOOKED_UP = rb"(?<=\0)(?:acl(?:rt|tdt|prof|mdl|op)?|Hccl)[A-Z][A-Za-z0-9]+(?=\0)
 def run(*command):
     """Return what the command prints."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def path_of_the_system(name):
+    """Return the path at which the compiler finds the library, or its bare name."""
+    return run("gcc", f"-print-file-name={name}").strip()
+
+
+def is_of_the_system(name):
+    """Whether the library comes with the compiler or the C library."""
+    return path_of_the_system(name) != name
 
 
 def defined(library):
@@ -35,29 +43,27 @@ def imported(library):
 
 
 def closure(root):
-    """Return the paths of the libraries below root that the backend loads."""
+    """Return what the backend loads: the paths of libraries below root, and the names of CANN's."""
     files = {path.name: path for path in root.rglob("*.so*")}
     pending = [BACKEND, *LOADED_LATER]
-    found = {}
+    inside, outside = {}, set()
     while pending:
         name = pending.pop()
-        if name in files and name not in found:
-            found[name] = files[name]
+        if name in files and name not in inside:
+            inside[name] = files[name]
             pending += re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-d", "-W", str(files[name])))
-    return list(found.values())
+        elif name not in files and not is_of_the_system(name):
+            outside.add(name)
+    return list(inside.values()), outside
 
 
-def missing(mindspore, provided):
-    """Return the names that MindSpore's backend imports or looks up and nobody defines.
-
-    mindspore is the package's directory, provided lists the libraries of the stand-in.
-    """
-    libraries = closure(mindspore / "lib")
+def missing(libraries, provided):
+    """Return the names that the libraries import or look up, and that neither they nor those provided define."""
     names = set()
     for library in libraries:
         names |= imported(library)
         names |= {name.decode() for name in re.findall(LOOKED_UP, library.read_bytes())}
-    for library in [*libraries, *provided, *(run("gcc", f"-print-file-name={name}").strip() for name in SYSTEM)]:
+    for library in [*libraries, *provided, *map(path_of_the_system, SYSTEM)]:
         names -= defined(library)
     return sorted(name for name in names if not re.match("_?Py", name))
 
@@ -71,11 +77,7 @@ def stub(name):
     return f'int {name}(void) {{ return vnpuNotSupported("{name}"); }}'
 
 
-def source(mindspore, provided):
-    """Return C source with a stub for each missing name."""
-    lines = ["int vnpuNotSupported(const char* name);", *map(stub, missing(mindspore, provided))]
+def source(libraries, provided):
+    """Return C source with a stub for each missing name, see missing."""
+    lines = ["int vnpuNotSupported(const char* name);", *map(stub, missing(libraries, provided))]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(source(Path(sys.argv[1]), sys.argv[2:]), end="")

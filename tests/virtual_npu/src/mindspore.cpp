@@ -73,6 +73,20 @@ aclError aclrtSetDeviceSatMode(int) { return ACL_SUCCESS; }
 aclError aclrtSetOpWaitTimeout(uint32_t) { return ACL_SUCCESS; }
 aclError aclrtSetOpExecuteTimeOut(uint32_t) { return ACL_SUCCESS; }
 aclError aclrtSetExceptionInfoCallback(void (*)(void*)) { return ACL_SUCCESS; }
+// Nothing here needs memory of MindSpore's own pool.
+void* aclrtAllocatorCreateDesc() { return new char; }
+aclError aclrtAllocatorDestroyDesc(void* desc) {
+    delete static_cast<char*>(desc);
+    return ACL_SUCCESS;
+}
+aclError aclrtAllocatorSetObjToDesc(void*, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorSetAllocFuncToDesc(void*, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorSetFreeFuncToDesc(void*, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorSetAllocAdviseFuncToDesc(void*, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(void*, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorRegister(aclrtStream, void*) { return ACL_SUCCESS; }
+aclError aclrtAllocatorUnregister(aclrtStream) { return ACL_SUCCESS; }
+
 aclError aclSetCompileopt(int, const char*) { return ACL_SUCCESS; }
 aclError HcclSetConfig(int, int64_t) { return ACL_SUCCESS; }
 

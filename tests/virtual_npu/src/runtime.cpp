@@ -98,6 +98,16 @@ struct Context {
     std::shared_ptr<Stream> defaultStream;
 };
 
+// A task that throws fails as a kernel does that takes an exception.
+int RunTask(const Task& task) {
+    try {
+        return task();
+    } catch (const std::exception& error) {
+        SetErrorMessage(error.what());
+        return ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+    }
+}
+
 void Stream::Run() {
     std::unique_lock<std::mutex> lock(mutex);
     while (true) {
@@ -110,7 +120,7 @@ void Stream::Run() {
         if (error == 0 || !context->stopOnFailure) {
             running = true;
             lock.unlock();
-            const int result = task();
+            const int result = RunTask(task);
             task = nullptr;
             lock.lock();
             running = false;
