@@ -51,7 +51,7 @@ struct Launch {
     std::vector<uint8_t> tilingData;
     std::vector<GmRange> arguments;  // inputs, outputs, workspace in kernel order
 };
-int RunKernel(const Launch& launch);  // 0, or 507035 after recording the violations
+int RunKernel(const Launch& launch);      // 0, or 507035 after recording the violations
 const std::vector<std::string>& Rules();  // the ids under which violations are recorded
 
 }  // namespace vnpu
