@@ -1,13 +1,15 @@
-"""Builds the CPU kernel into the package; metadata lives in pyproject.toml."""
+"""Builds the CPU kernel, and with CANN the vendor package, into the package; metadata lives in pyproject.toml."""
 
+import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import BaseError
+from setuptools.errors import BaseError, CCompilerError
 
 ROOT = Path(__file__).parent
 MACHINES = ("x86_64", "aarch64")
@@ -16,20 +18,26 @@ MACHINES = ("x86_64", "aarch64")
 class BuildKernel(build_ext):
     """Compiles custom_op/cpu with the C++ compiler to ms_hardtanh_grad/libhardtanh_cpu.so."""
 
-    def build_extension(self, ext):
-        """Compile, and say in one sentence what is missing when that is impossible."""
+    def run(self):
+        """Compile, and bundle the operator for Ascend where CANN's environment is set."""
         if not sys.platform.startswith("linux") or platform.machine() not in MACHINES:
             raise SystemExit(
                 f"ms_hardtanh_grad runs where MindSpore's custom operators do, on Linux {' or '.join(MACHINES)}, "
                 f"not on {sys.platform} {platform.machine()}."
             )
         try:
-            super().build_extension(ext)
-        except BaseError as error:
+            super().run()
+        except (BaseError, CCompilerError, OSError) as error:
             raise SystemExit(
                 f"ms_hardtanh_grad needs a C++17 compiler for its CPU kernel: install g++ 9 or newer, "
                 f"or name one in CC and CXX ({error})."
             ) from error
+        if "ASCEND_HOME_PATH" in os.environ:
+            package = (ROOT if self.inplace else Path(self.build_lib).absolute()) / "ms_hardtanh_grad"
+            if subprocess.run(["bash", ROOT / "custom_op/build.sh", "--install-path", package], check=False).returncode:
+                raise SystemExit(
+                    "ms_hardtanh_grad: the vendor package did not build; unset ASCEND_HOME_PATH to do without."
+                )
 
     def get_ext_filename(self, ext_name):
         """Name a plain shared library: it is loaded by MindSpore, not imported by Python."""
