@@ -22,10 +22,11 @@ int64_t Launch(const char* type, aclDataType dataType, std::string& error) {
     const aclTensor* const y = executor->AllocTensor({8}, x->GetDataType());
     const aclnnStatus status = CreatAiCoreKernelLauncher(type, op::GenOpTypeId(type), executor.get(),
                                                          op::GetOpArgContext(OP_INPUT(x), OP_OUTPUT(y)));
-    CHECK_EQ(aclDestroyTensor(tensor), 0);
     CHECK(status == 0 || status == ACLNN_ERR_INNER);
     error = vnpu::CallErrors();
-    return status == 0 ? static_cast<int64_t>(executor->GetWorkspaceSize()) : -1;
+    const int64_t workspace = status == 0 ? static_cast<int64_t>(executor->GetWorkspaceSize()) : -1;
+    CHECK_EQ(aclDestroyTensor(tensor), 0);
+    return workspace;
 }
 
 void CheckRefused(const char* type, const std::string& reason, aclDataType dataType = ACL_FLOAT) {

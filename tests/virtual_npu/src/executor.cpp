@@ -89,6 +89,19 @@ uint64_t PlanWorkspace(const ExecutorState& state) {
     return size;
 }
 
+bool CanRun(const ExecutorState& state, uint64_t workspaceSize) {
+    // Where nothing is launched, nothing is looked at.
+    if (!state.tasks.empty() && (!AllLive(state.inputs, state.api) || !AllLive(state.outputs, state.api))) {
+        return false;
+    }
+    const uint64_t needed = PlanWorkspace(state);
+    if (workspaceSize < needed) {
+        OP_LOGE(ACLNN_ERR_PARAM_INVALID, "The workspace has %lu bytes, phase 1 asked for %lu.", workspaceSize,
+                needed);
+    }
+    return workspaceSize >= needed;
+}
+
 int Poison(uint8_t* workspace, uint64_t bytes) {
     uint8_t* const alias = vnpu::HostAlias(workspace);
     if (alias == nullptr || vnpu::LiveBytes(workspace) < bytes) {
@@ -102,12 +115,6 @@ int Poison(uint8_t* workspace, uint64_t bytes) {
 
 aclnnStatus RunTasks(const aclOpExecutor& executor, void* workspace, aclrtStream stream) {
     const ExecutorState& state = executor.State();
-    if (state.tasks.empty()) {
-        return ACLNN_SUCCESS;
-    }
-    if (!AllLive(state.inputs, state.api) || !AllLive(state.outputs, state.api)) {
-        return ACLNN_ERR_PARAM_INVALID;
-    }
     if (executor.IsRepeatable()) {
         for (const auto& [out, middle] : state.relations) {
             middle->SetStorageAddr(out->GetStorageAddr());
@@ -336,13 +343,8 @@ aclnnStatus CommonOpExecutorRun(void* workspace, uint64_t workspaceSize, aclOpEx
         Delete(executor);
         return ACLNN_ERR_PARAM_NULLPTR;
     }
-    if (workspaceSize < executor->GetWorkspaceSize()) {
-        OP_LOGE(ACLNN_ERR_PARAM_INVALID, "The workspace has %lu bytes, phase 1 asked for %lu.", workspaceSize,
-                executor->GetWorkspaceSize());
-        Delete(executor);
-        return ACLNN_ERR_PARAM_INVALID;
-    }
-    const aclnnStatus status = RunTasks(*executor, workspace, stream);
+    const bool canRun = CanRun(executor->State(), workspaceSize);
+    const aclnnStatus status = canRun ? RunTasks(*executor, workspace, stream) : ACLNN_ERR_PARAM_INVALID;
     if (!executor->IsRepeatable()) {
         Delete(executor);
     }
