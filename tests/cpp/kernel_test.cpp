@@ -3,6 +3,7 @@
 // altogether. ASCEND_CUSTOM_OPP_PATH names the vendor package.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -340,8 +341,18 @@ TEST(checkers_fail) {
     }
 }
 
-// The widening and the roundings of the 16-bit types, against the compiler's half and against double
-// arithmetic.
+// A finite 16-bit value by the definition of its format; infinity stands for the value after the largest
+// finite one.
+double ValueOf(uint16_t bits, int mantissaBits) {
+    const int bias = (1 << (14 - mantissaBits)) - 1;
+    const int exponent = (bits & 0x7FFF) >> mantissaBits;
+    const int mantissa = bits & ((1 << mantissaBits) - 1);
+    const int significand = exponent == 0 ? mantissa : mantissa | (1 << mantissaBits);
+    const double magnitude = std::ldexp(significand, std::max(exponent, 1) - bias - mantissaBits);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+// The widening and the roundings of the 16-bit types.
 TEST(conversions) {
     using AscendC::RoundMode;
     using vnpu::device::FloatBits;
@@ -351,48 +362,47 @@ TEST(conversions) {
     int64_t wrong = 0;
     for (uint32_t i = 0; i < 65536; ++i) {
         const uint16_t bits = static_cast<uint16_t>(i);
-        _Float16 value;
-        std::memcpy(&value, &bits, sizeof(value));
-        const float mine = FloatFrom(WidenHalf(bits));
-        const float theirs = static_cast<float>(value);
-        wrong += std::isnan(theirs) ? !std::isnan(mine) : FloatBits(mine) != FloatBits(theirs);
-        if (!std::isnan(theirs)) wrong += Narrow(FloatBits(mine), 10, RoundMode::CAST_RINT) != bits;
+        const float widened = FloatFrom(WidenHalf(bits));
+        if ((bits & 0x7FFF) > 0x7C00) {
+            wrong += !std::isnan(widened);
+        } else {
+            const bool infinite = (bits & 0x7FFF) == 0x7C00;
+            wrong += infinite ? !std::isinf(widened) : widened != ValueOf(bits, 10);
+            wrong += std::signbit(widened) != ((bits & 0x8000) != 0);
+            wrong += Narrow(FloatBits(widened), 10, RoundMode::CAST_RINT) != bits;
+        }
     }
+    CHECK_EQ(wrong, 0);
     for (uint64_t i = 0; i < (uint64_t{1} << 32); i += 4099) {
         const uint32_t bits = static_cast<uint32_t>(i);
         const float value = FloatFrom(bits);
-        if (std::isnan(value)) continue;
-        const _Float16 nearest = static_cast<_Float16>(value);
-        uint16_t expected;
-        std::memcpy(&expected, &nearest, sizeof(expected));
-        wrong += Narrow(bits, 10, RoundMode::CAST_RINT) != expected;
-        for (const uint32_t mantissaBits : {7u, 10u}) {
-            const auto widened = [mantissaBits](uint16_t narrow) {
-                return mantissaBits == 7 ? FloatFrom(static_cast<uint32_t>(narrow) << 16)
-                                         : FloatFrom(WidenHalf(narrow));
-            };
+        for (const int mantissaBits : {7, 10}) {
             const auto round = [&](RoundMode mode) { return Narrow(bits, mantissaBits, mode); };
-            const uint16_t floorBits = round(RoundMode::CAST_FLOOR);
-            const uint16_t ceilBits = round(RoundMode::CAST_CEIL);
-            const double low = widened(floorBits);
-            const double high = widened(ceilBits);
-            const bool exact = low == value;
-            wrong += !(low <= value && value <= high) || exact != (high == value);
-            wrong += !exact && std::abs(static_cast<int>(floorBits & 0x7FFF) -
-                                        static_cast<int>(ceilBits & 0x7FFF)) != 1;
-            wrong += round(RoundMode::CAST_TRUNC) != (std::signbit(value) ? ceilBits : floorBits);
-            const uint16_t odd = round(RoundMode::CAST_ODD);
-            wrong += !exact && std::isfinite(low) && std::isfinite(high) &&
-                     !((odd == floorBits || odd == ceilBits) && (odd & 1) == 1);
-            if (!exact && std::isfinite(low) && std::isfinite(high)) {
-                const double below = value - low;
-                const double above = high - value;
-                const uint16_t even = (floorBits & 1) == 0 ? floorBits : ceilBits;
-                const uint16_t away = std::signbit(value) ? floorBits : ceilBits;
-                const uint16_t near = below < above ? floorBits : ceilBits;
-                wrong += round(RoundMode::CAST_RINT) != (below == above ? even : near);
-                wrong += round(RoundMode::CAST_ROUND) != (below == above ? away : near);
+            const uint16_t infinity = static_cast<uint16_t>(0x7FFF >> mantissaBits << mantissaBits);
+            if (!std::isfinite(value)) {
+                const uint16_t narrow = round(RoundMode::CAST_RINT) & 0x7FFF;
+                wrong += std::isnan(value) ? narrow <= infinity : narrow != infinity;
+                continue;
             }
+            // The two neighbours of the value, and for each mode the one that it takes. Beyond the neighbour
+            // of the largest finite value the nearest is infinity all the same.
+            const uint16_t down = round(RoundMode::CAST_TRUNC);
+            const uint16_t up = static_cast<uint16_t>(down + 1);
+            const double magnitude = std::fabs(value);
+            const double below = magnitude - std::fabs(ValueOf(down, mantissaBits));
+            const double above = std::fabs(ValueOf(up, mantissaBits)) - magnitude;
+            const bool overflow = (up & 0x7FFF) == infinity;
+            const bool isNegative = std::signbit(value);
+            wrong += isNegative != ((down & 0x8000) != 0) || below < 0 || (above <= 0 && !overflow);
+            const auto expect = [&](RoundMode mode, bool isUp) {
+                wrong += round(mode) != (isUp ? up : down);
+            };
+            expect(RoundMode::CAST_FLOOR, isNegative && below > 0);
+            expect(RoundMode::CAST_CEIL, !isNegative && below > 0);
+            expect(RoundMode::CAST_ROUND, below >= above);
+            expect(RoundMode::CAST_RINT, below > above || (below == above && (down & 1) == 1));
+            expect(RoundMode::CAST_NONE, below > above || (below == above && (down & 1) == 1));
+            expect(RoundMode::CAST_ODD, below > 0 && (down & 1) == 0);
         }
     }
     CHECK_EQ(wrong, 0);
