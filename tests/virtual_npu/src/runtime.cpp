@@ -366,7 +366,7 @@ struct Copy {
         const uint8_t* const source =
             target == nullptr ? nullptr : CopyEnd(call, "src", from, count, fromDevice);
         if (source == nullptr) {
-            return ACL_ERROR_RT_PARAM_INVALID;
+            return ACL_ERROR_RT_SYS_DMA;
         }
         std::memmove(target, source, count);
         return ACL_SUCCESS;
@@ -400,7 +400,7 @@ int MakeCopy(const char* call, void* to, size_t room, const void* from, size_t c
 int SetBytes(const char* call, void* target, int32_t value, size_t count) {
     uint8_t* const bytes = CopyEnd(call, "devPtr", target, count, true);
     if (bytes == nullptr) {
-        return ACL_ERROR_RT_PARAM_INVALID;
+        return ACL_ERROR_RT_SYS_DMA;
     }
     std::memset(bytes, value, count);
     return ACL_SUCCESS;
@@ -451,26 +451,23 @@ std::string ExitReport() {
     return text.str();
 }
 
-// Counts what the process left alive: into the file that VIRTUAL_NPU_EXIT_REPORT names, else to stderr when
-// there is anything.
+// Says what the process left alive: in the file that VIRTUAL_NPU_EXIT_REPORT names, else on stderr when there
+// is anything.
 struct AtExit {
-    AtExit()
-        : path(std::getenv("VIRTUAL_NPU_EXIT_REPORT") == nullptr ? ""
-                                                                 : std::getenv("VIRTUAL_NPU_EXIT_REPORT")) {
-        machine();
-    }
-
     ~AtExit() {
         const std::string report = ExitReport();
-        FILE* const file = path.empty() ? stderr : std::fopen(path.c_str(), "w");
-        if (file != nullptr && (!path.empty() || report.find_first_of("123456789") != std::string::npos)) {
-            std::fprintf(file, path.empty() ? "virtual NPU: left alive at exit: %s\n" : "%s\n",
-                         report.c_str());
-            std::fflush(file);
+        const char* const path = std::getenv("VIRTUAL_NPU_EXIT_REPORT");
+        if (path == nullptr) {
+            if (report.find_first_of("123456789") != std::string::npos) {
+                std::fprintf(stderr, "virtual NPU: left alive at exit: %s\n", report.c_str());
+            }
+            return;
+        }
+        if (FILE* const file = std::fopen(path, "w")) {
+            std::fprintf(file, "%s\n", report.c_str());
+            std::fclose(file);
         }
     }
-
-    const std::string path;
 } atExit;
 
 }  // namespace
