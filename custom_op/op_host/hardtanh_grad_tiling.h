@@ -21,7 +21,7 @@ inline int64_t AlignUp(int64_t value, int64_t step) { return CeilDiv(value, step
 // ubBytes of UB each, as PlatformAscendC reports them. Returns false when no tile fits or there is no core.
 //
 // UB for each 512-byte block of a tile, in bytes:
-//                  queues      float32 copy   two masks   sum    most blocks in 196352 - 8192
+//                  queues      float32 copy   two masks   sum    most blocks in 196352 - 8192 - 576
 //   single, 4 B    3*1*512         -             32       1568   119, of which 48 (24 KB) are used
 //   single, 2 B    3*1*512       4*256           64       2624    71, of which 48 (24 KB) are used
 //   double, 4 B    3*2*512         -             32       3104    60: copies of 30 KB
@@ -54,7 +54,8 @@ inline bool ComputeHardtanhGradTiling(int64_t elementCount, int64_t elementSize,
     }
 
     const int64_t blocks = CeilDiv(elementCount, blockLength);
-    // A large tensor is split over all cores, into at least two tiles each so that copies and vector work
+    // Cores and tiles share evenly: full tiles and a small rest would leave a core or a copy with next to
+    // nothing. A large tensor takes all cores, with at least two tiles each so that copies and vector work
     // overlap.
     const int64_t minTiles = bufferNum;
     const int64_t wantedCores = isSmall ? CeilDiv(blocks, maxTile) : blocks / minTiles;

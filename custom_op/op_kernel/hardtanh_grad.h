@@ -92,8 +92,8 @@ private:
         }
         resultQueue_.FreeTensor(result);
 
-        // Not costs 1/32 of a pass over the tile; selecting from a tile of zeros instead would save it, but
-        // take sizeof(T) bytes of UB per element from the copies.
+        // Not costs at most 1/16 of a pass over the tile. Selecting from a tile of zeros would save it, but
+        // take UB from the copies and read a second tensor.
         AscendC::LocalTensor<uint16_t> outside = above.template ReinterpretCast<uint16_t>();
         const int32_t words = static_cast<int32_t>(CompareCount(length) / BITS_PER_WORD);
         AscendC::PipeBarrier<PIPE_V>();
