@@ -54,7 +54,7 @@ TEST(tilings) {
     CheckRefused("WithTwoWorkspaces", "or for several");
     CheckRefused("TooMuch", "its tiling function failed");
     CheckRefused("Refusing", "its tiling function failed");
-    CheckRefused("WithoutTiling", "it has no tiling function");
+    CheckRefused("WithoutTiling", "no vendor package has a tiling library with its function");
     CheckRefused("WithoutParse", "its tiling parse function failed");
 }
 

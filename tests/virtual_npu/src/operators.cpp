@@ -159,6 +159,12 @@ UINT32 InferFirstDataType(gert::InferDataTypeContext* context) {
 
 // ---- The launcher
 
+std::string OpTypeName(uint32_t opType) {
+    Packages& all = packages();
+    std::lock_guard<std::recursive_mutex> lock(all.mutex);
+    return all.opTypes.at(opType - 1);
+}
+
 const char* DataTypeInFileName(op::DataType dataType) {
     switch (dataType) {
         case ge::DT_FLOAT:
@@ -300,9 +306,6 @@ private:
 
 // Runs the tiling function; why it failed, or empty.
 std::string Tile(const vnpu::OpFunctions& functions, vnpu::Node& node, std::vector<uint8_t>& buffer) {
-    if (functions.tiling == nullptr) {
-        return "it has no tiling function";
-    }
     // Nothing of what a kernel reads may be left to chance.
     buffer.assign(functions.maxTilingDataSize, 0xA5);
     node.tilingData = std::make_unique<gert::TilingData>(buffer.data(), buffer.size());
@@ -660,19 +663,26 @@ aclnnStatus CreatAiCoreKernelLauncher(const char*, uint32_t opType, aclOpExecuto
     if (executor == nullptr) {
         return ACLNN_ERR_PARAM_NULLPTR;
     }
-    const std::string type = packages().opTypes.at(opType - 1);
+    const std::string type = OpTypeName(opType);
+    // CANN's launcher, too, keeps the reason's own code for the error text.
+    const auto refuse = [&type](int code, const std::string& reason) {
+        OP_LOGE(code, "%s: %s.", type.c_str(), reason.c_str());
+        return ACLNN_ERR_INNER;
+    };
     const vnpu::Operator& found = vnpu::FindOperator(type);
     if (found.kernelDirectories.empty()) {
-        OP_LOGE(ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND, "No vendor package has kernels of %s for %s.",
-                type.c_str(), vnpu::SocDirectory().c_str());
-        return ACLNN_ERR_INNER;
+        return refuse(ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND,
+                      "no vendor package has kernels for " + vnpu::SocDirectory());
+    }
+    if (found.functions.tiling == nullptr || found.definition.type.empty()) {
+        return refuse(ACLNN_ERR_INNER_TILING_ERROR,
+                      "no vendor package has a tiling library with its function");
     }
     const std::vector<const aclTensor*> inputs = Tensors(args.Get(op::OP_INPUT_ARG));
     const std::vector<const aclTensor*> outputs = Tensors(args.Get(op::OP_OUTPUT_ARG));
     const std::string mismatch = Mismatch(found.definition, inputs, outputs, args.Get(op::OP_ATTR_ARG));
     if (!mismatch.empty()) {
-        OP_LOGE(ACLNN_ERR_INNER, "%s: %s.", type.c_str(), mismatch.c_str());
-        return ACLNN_ERR_INNER;
+        return refuse(ACLNN_ERR_INNER, mismatch);
     }
 
     vnpu::Launch launch;
@@ -685,9 +695,8 @@ aclnnStatus CreatAiCoreKernelLauncher(const char*, uint32_t opType, aclOpExecuto
         }
     }
     if (launch.kernel.empty()) {
-        OP_LOGE(ACLNN_ERR_INNER_FIND_KERNEL_ERROR, "No vendor package has a kernel of %s for %s.",
-                type.c_str(), Names(inputs).c_str());
-        return ACLNN_ERR_INNER;
+        return refuse(ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+                      "no vendor package has a kernel for the inputs " + Names(inputs));
     }
 
     vnpu::Node node;
@@ -702,8 +711,7 @@ aclnnStatus CreatAiCoreKernelLauncher(const char*, uint32_t opType, aclOpExecuto
     node.attrs = std::make_unique<gert::RuntimeAttrs>(attrs);
     const std::string failure = Tile(found.functions, node, launch.tilingData);
     if (!failure.empty()) {
-        OP_LOGE(ACLNN_ERR_INNER_TILING_ERROR, "%s: %s.", type.c_str(), failure.c_str());
-        return ACLNN_ERR_INNER;
+        return refuse(ACLNN_ERR_INNER_TILING_ERROR, failure);
     }
     launch.tilingKey = node.tilingKey;
     launch.blockDim = node.blockDim;
