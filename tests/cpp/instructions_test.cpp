@@ -341,6 +341,7 @@ TEST(counters_and_report) {
     Memory memory;
     vnpu::Launch launch = memory.Launch();
     launch.opType = "Small\"Kernel\\\n";
+    launch.tilingKey = UINT64_MAX;
     const int status = Run(launch, [](const Io& io) {
         KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
         GET_TILING_DATA_WITH_STRUCT(SmallTiling, tilingData, io.tiling);
@@ -365,15 +366,15 @@ TEST(counters_and_report) {
     CHECK_EQ(record.copiesIn.bytes, 256u);
     CHECK_EQ(record.copiesOut.sizes.at(256), 1u);
     CHECK_EQ(record.vector.at("Maxs").elements, 64u);
-    CHECK_EQ(
-        std::string(vnpuReport()),
-        "{\"launches\": [{\"opType\": \"Small\\\"Kernel\\\\\\u000a\", \"kernel\": \"\", \"tilingKey\": 0, "
-        "\"blockDim\": 1, \"tilingBytes\": 8, \"ubBytes\": 196352, \"ubHighWater\": 512, "
-        "\"scalarGmAccesses\": 1, \"copiesIn\": {\"bytes\": 256, \"sizes\": [[256, 1]]}, "
-        "\"copiesOut\": {\"bytes\": 256, \"sizes\": [[256, 1]]}, "
-        "\"vector\": {\"Maxs\": {\"instructions\": 1, \"elements\": 64, \"repeats\": 1}}, "
-        "\"cores\": [{\"core\": 0, \"elements\": 64, \"bytesRead\": 260, \"bytesWritten\": 256, "
-        "\"tilingBytes\": 32, \"copiesIn\": 1, \"tiles\": 1, \"repeats\": 1}], \"violations\": []}]}");
+    CHECK_EQ(std::string(vnpuReport()),
+             "{\"launches\": [{\"opType\": \"Small\\\"Kernel\\\\\\u000a\", \"kernel\": \"\", \"tilingKey\": "
+             "18446744073709551615, "
+             "\"blockDim\": 1, \"tilingBytes\": 8, \"ubBytes\": 196352, \"ubHighWater\": 512, "
+             "\"scalarGmAccesses\": 1, \"copiesIn\": {\"bytes\": 256, \"sizes\": [[256, 1]]}, "
+             "\"copiesOut\": {\"bytes\": 256, \"sizes\": [[256, 1]]}, "
+             "\"vector\": {\"Maxs\": {\"instructions\": 1, \"elements\": 64, \"repeats\": 1}}, "
+             "\"cores\": [{\"core\": 0, \"elements\": 64, \"bytesRead\": 260, \"bytesWritten\": 256, "
+             "\"tilingBytes\": 32, \"copiesIn\": 1, \"tiles\": 1, \"repeats\": 1}], \"violations\": []}]}");
     vnpuReset();
     CHECK_EQ(std::string(vnpuReport()), "{\"launches\": []}");
 }

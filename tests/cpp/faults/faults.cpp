@@ -233,12 +233,16 @@ FAULT(position_buffers) {
 }
 
 FAULT(ub_capacity) {
-    Break(rule, [](const Io& io, bool wrong) {
-        Unit unit(io);
-        TBuf<TPosition::VECCALC> rest;
-        unit.pipe.InitBuffer(rest, 196352 - 512 + (wrong ? 1 : 0));
-        unit.All();
-    });
+    for (const uint32_t bytes : {196352u, 65536u}) {
+        vnpuSetPlatform("ascend910b1", 0, bytes);
+        Break(rule, [bytes](const Io& io, bool wrong) {
+            Unit unit(io);
+            TBuf<TPosition::VECCALC> rest;
+            unit.pipe.InitBuffer(rest, bytes - 512 + (wrong ? 1 : 0));
+            unit.All();
+        });
+    }
+    vnpuSetPlatform("ascend910b1", 0, 0);
 }
 
 FAULT(select_reserve) {
