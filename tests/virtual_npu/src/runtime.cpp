@@ -40,6 +40,8 @@ constexpr uint16_t kPoison = 0xFFC1;  // a NaN as float16, as bfloat16 and, doub
 
 using Task = std::function<int()>;
 
+thread_local std::string errorMessage;
+
 struct Context;
 
 struct Stream {
@@ -63,8 +65,12 @@ struct Stream {
         return changed.wait_for(lock, std::chrono::milliseconds(milliseconds), [this] { return Idle(); });
     }
 
+    // The error of the stream's first failed task, whose message becomes that of the calling thread.
     int Error() {
         std::lock_guard<std::mutex> lock(mutex);
+        if (error != ACL_SUCCESS) {
+            SetErrorMessage(failure);
+        }
         return error;
     }
 
@@ -85,7 +91,8 @@ struct Stream {
     std::deque<Task> tasks;
     bool running = false;
     bool closing = false;
-    int error = 0;
+    int error = ACL_SUCCESS;
+    std::string failure;
     std::thread worker;
 };
 
@@ -117,14 +124,18 @@ void Stream::Run() {
         }
         Task task = std::move(tasks.front());
         tasks.pop_front();
-        if (error == 0 || !context->stopOnFailure) {
+        if (error == ACL_SUCCESS || !context->stopOnFailure) {
             running = true;
             lock.unlock();
             const int result = RunTask(task);
             task = nullptr;
             lock.lock();
             running = false;
-            error = error == 0 ? result : error;
+            if (error == ACL_SUCCESS && result != ACL_SUCCESS) {
+                error = result;
+                failure.swap(errorMessage);
+            }
+            errorMessage.clear();
         }
         changed.notify_all();
     }
@@ -165,7 +176,6 @@ struct Machine {
     std::map<void*, uint64_t> subscribers;  // thread that runs the callbacks of a stream
     std::map<uint64_t, std::shared_ptr<Callbacks>> callbacks;
     std::map<aclSysParamOpt, int64_t> options;
-    std::string message;
 
     uint8_t* device = nullptr;  // what the host sees, inaccessible
     uint8_t* alias = nullptr;
@@ -499,11 +509,7 @@ int Enqueue(void* handle, std::function<int()> work) {
     return ACL_SUCCESS;
 }
 
-void SetErrorMessage(const std::string& message) {
-    Machine& all = machine();
-    std::lock_guard<std::mutex> lock(all.mutex);
-    all.message = message;
-}
+void SetErrorMessage(const std::string& message) { errorMessage = message; }
 
 }  // namespace vnpu
 
@@ -604,10 +610,8 @@ aclError aclFinalize() {
 
 const char* aclGetRecentErrMsg() {
     static thread_local std::string last;
-    Machine& all = machine();
-    std::lock_guard<std::mutex> lock(all.mutex);
-    last.swap(all.message);
-    all.message.clear();
+    last.swap(errorMessage);
+    errorMessage.clear();
     return last.empty() ? nullptr : last.c_str();
 }
 

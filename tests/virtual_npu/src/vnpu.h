@@ -18,7 +18,8 @@ size_t LiveBytes(const void* device);
 // Runs later, in order, on the stream's thread; a non-zero return becomes the stream's error. Returns the
 // runtime's code when the handle is no live stream of the thread's context.
 int Enqueue(void* stream, std::function<int()> work);
-// What aclGetRecentErrMsg answers next.
+// What aclGetRecentErrMsg answers next on this thread; from a task, what it answers where the stream's error
+// is reported.
 void SetErrorMessage(const std::string& message);
 
 // Host layers.
