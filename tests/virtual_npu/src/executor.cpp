@@ -385,9 +385,7 @@ const aclTensor* Contiguous(const aclTensor* x, aclOpExecutor* executor) {
     L0_DFX(Contiguous, x);
     if (op::IsContiguous(x)) {
         const op::Shape& shape = x->GetViewShape();
-        return x->GetStorageShape() == shape && x->GetOriginalShape() == shape
-                   ? x
-                   : executor->CreateView(x, shape, x->GetViewOffset());
+        return x->GetStorageShape() == shape ? x : executor->CreateView(x, shape, x->GetViewOffset());
     }
     if (!op::Validate(x)) {
         return nullptr;

@@ -63,7 +63,6 @@ struct OpDefinition {
     struct Param {
         std::string name;
         ops::Option type;
-        bool autoContiguous;
         std::vector<ge::DataType> dataTypes;
         std::vector<ge::Format> formats;
         std::vector<ge::Format> unknownShapeFormats;
@@ -95,8 +94,6 @@ struct OpFunctions {
     gert::OpImplRegisterV2::TilingKernelFunc tiling = nullptr;
     size_t maxTilingDataSize = 0;
     gert::OpImplRegisterV2::TilingParseFunc tilingParse = nullptr;
-    gert::OpImplRegisterV2::CompileInfoCreatorFunc compileInfoCreator = nullptr;
-    gert::OpImplRegisterV2::CompileInfoDeleterFunc compileInfoDeleter = nullptr;
 };
 
 // An operator as the vendor packages have it: directories of ASCEND_CUSTOM_OPP_PATH first, then
@@ -120,7 +117,6 @@ struct Node {
     std::vector<Tensor> outputs;
     std::unique_ptr<gert::RuntimeAttrs> attrs;
     fe::PlatFormInfos* platform = nullptr;
-    void* compileInfo = nullptr;
 
     std::unique_ptr<gert::TilingData> tilingData;
     size_t workspaceLimit = 8;

@@ -132,11 +132,7 @@ void Merge(const vnpu::OpFunctions& from, vnpu::OpFunctions& to) {
         to.tiling = from.tiling;
         to.maxTilingDataSize = from.maxTilingDataSize;
     }
-    if (to.tilingParse == nullptr) {
-        to.tilingParse = from.tilingParse;
-        to.compileInfoCreator = from.compileInfoCreator;
-        to.compileInfoDeleter = from.compileInfoDeleter;
-    }
+    to.tilingParse = to.tilingParse == nullptr ? from.tilingParse : to.tilingParse;
 }
 
 void Register(const vnpu::OpFunctions& functions) {
@@ -147,14 +143,6 @@ void Register(const vnpu::OpFunctions& functions) {
     vnpu::OpFunctions merged = functions;
     Merge(registered, merged);
     registered = merged;
-}
-
-UINT32 InferFirstDataType(gert::InferDataTypeContext* context) {
-    const ge::DataType first = context->GetInputDataType(0);
-    for (size_t i = 0; i < context->GetComputeNodeOutputNum(); ++i) {
-        context->SetOutputDataType(i, first);
-    }
-    return first == ge::DT_UNDEFINED ? ge::GRAPH_FAILED : ge::GRAPH_SUCCESS;
 }
 
 // ---- The launcher
@@ -190,11 +178,9 @@ bool IsGiven(const aclTensor* tensor) { return tensor != nullptr; }
 
 vnpu::Node::Tensor Describe(const aclTensor* tensor) {
     vnpu::Node::Tensor described;
-    described.shape.MutableOriginShape() = tensor->GetOriginalShape();
+    described.shape.MutableOriginShape() = tensor->GetStorageShape();
     described.shape.MutableStorageShape() = tensor->GetStorageShape();
     described.desc.SetDataType(tensor->GetDataType());
-    described.desc.SetOriginFormat(tensor->GetOriginalFormat());
-    described.desc.SetStorageFormat(tensor->GetStorageFormat());
     return described;
 }
 
@@ -309,14 +295,9 @@ std::string Tile(const vnpu::OpFunctions& functions, vnpu::Node& node, std::vect
     // Nothing of what a kernel reads may be left to chance.
     buffer.assign(functions.maxTilingDataSize, 0xA5);
     node.tilingData = std::make_unique<gert::TilingData>(buffer.data(), buffer.size());
-    std::unique_ptr<void, void (*)(void*)> compileInfo(nullptr, [](void*) {});
-    if (functions.tilingParse != nullptr) {
-        compileInfo = {functions.compileInfoCreator(), functions.compileInfoDeleter};
-        node.compileInfo = compileInfo.get();
-        gert::TilingParseContext context(node);
-        if (functions.tilingParse(&context) != ge::GRAPH_SUCCESS) {
-            return "its tiling parse function failed";
-        }
+    gert::TilingParseContext parseContext(node);
+    if (functions.tilingParse != nullptr && functions.tilingParse(&parseContext) != ge::GRAPH_SUCCESS) {
+        return "its tiling parse function failed";
     }
     gert::TilingContext context(node);
     if (functions.tiling(&context) != ge::GRAPH_SUCCESS) {
@@ -341,8 +322,8 @@ OpDefinition::OpDefinition(const ops::OpDef& definition) : type(definition.type_
     const auto params = [](const std::vector<ops::OpParamDef>& from) {
         std::vector<Param> to;
         for (const ops::OpParamDef& param : from) {
-            to.push_back({param.name_, param.type_, param.autoContiguous_, param.dataTypes_, param.formats_,
-                          param.unknownShapeFormats_});
+            to.push_back(
+                {param.name_, param.type_, param.dataTypes_, param.formats_, param.unknownShapeFormats_});
         }
         return to;
     };
@@ -436,10 +417,6 @@ OpParamDef& OpParamDef::UnknownShapeFormat(std::vector<ge::Format> formats) {
     unknownShapeFormats_ = std::move(formats);
     return *this;
 }
-OpParamDef& OpParamDef::AutoContiguous() {
-    autoContiguous_ = true;
-    return *this;
-}
 
 OpAttrDef& OpAttrDef::AttrType(Option type) {
     type_ = type;
@@ -507,14 +484,6 @@ OpAttrDef& OpDef::Attr(const char* name) {
     attrs_.emplace_back(name);
     return attrs_.back();
 }
-OpDef& OpDef::SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc function) {
-    inferShape_ = function;
-    return *this;
-}
-OpDef& OpDef::SetInferDataType(gert::OpImplRegisterV2::InferDataTypeKernelFunc function) {
-    inferDataType_ = function;
-    return *this;
-}
 
 int OpDefFactory::OpDefRegister(const OpDef& definition) {
     Packages& all = packages();
@@ -548,19 +517,13 @@ OpImplRegisterV2& OpImplRegisterV2::InferDataType(InferDataTypeKernelFunc functi
     functions_->inferDataType = function;
     return *this;
 }
-OpImplRegisterV2& OpImplRegisterV2::InferOutDataTypeSameWithFirstInput() {
-    return InferDataType(InferFirstDataType);
-}
 OpImplRegisterV2& OpImplRegisterV2::Tiling(TilingKernelFunc function, size_t maxTilingDataSize) {
     functions_->tiling = function;
     functions_->maxTilingDataSize = maxTilingDataSize;
     return *this;
 }
-OpImplRegisterV2& OpImplRegisterV2::TilingParse(TilingParseFunc function, CompileInfoCreatorFunc creator,
-                                                CompileInfoDeleterFunc deleter) {
+OpImplRegisterV2& OpImplRegisterV2::TilingParse(TilingParseFunc function) {
     functions_->tilingParse = function;
-    functions_->compileInfoCreator = creator;
-    functions_->compileInfoDeleter = deleter;
     return *this;
 }
 
@@ -576,38 +539,23 @@ const CompileTimeTensorDesc* ExtendedKernelContext::GetInputDesc(size_t index) c
     const vnpu::Node::Tensor* tensor = At(node_.inputs, index);
     return tensor == nullptr ? nullptr : &tensor->desc;
 }
-const CompileTimeTensorDesc* ExtendedKernelContext::GetOutputDesc(size_t index) const {
-    const vnpu::Node::Tensor* tensor = At(node_.outputs, index);
-    return tensor == nullptr ? nullptr : &tensor->desc;
-}
-size_t ExtendedKernelContext::GetComputeNodeInputNum() const { return node_.inputs.size(); }
-size_t ExtendedKernelContext::GetComputeNodeOutputNum() const { return node_.outputs.size(); }
 const RuntimeAttrs* ExtendedKernelContext::GetAttrs() const { return node_.attrs.get(); }
-const ge::char_t* ExtendedKernelContext::GetNodeType() const { return node_.type.c_str(); }
-const ge::char_t* ExtendedKernelContext::GetNodeName() const { return node_.type.c_str(); }
 
 const StorageShape* TilingContext::GetInputShape(size_t index) const {
     const vnpu::Node::Tensor* tensor = At(node_.inputs, index);
     return tensor == nullptr ? nullptr : &tensor->shape;
 }
-const StorageShape* TilingContext::GetOutputShape(size_t index) const {
-    const vnpu::Node::Tensor* tensor = At(node_.outputs, index);
-    return tensor == nullptr ? nullptr : &tensor->shape;
-}
-const void* TilingContext::GetCompileInfo() const { return node_.compileInfo; }
 fe::PlatFormInfos* TilingContext::GetPlatformInfo() const { return node_.platform; }
 ge::graphStatus TilingContext::SetTilingKey(uint64_t tilingKey) {
     node_.hasTilingKey = true;
     node_.tilingKey = tilingKey;
     return ge::GRAPH_SUCCESS;
 }
-uint64_t TilingContext::GetTilingKey() const { return node_.tilingKey; }
-ge::graphStatus TilingContext::SetSimdNumBlocks(uint32_t blocks) {
+ge::graphStatus TilingContext::SetBlockDim(uint32_t blockDim) {
     node_.hasBlockDim = true;
-    node_.blockDim = blocks;
+    node_.blockDim = blockDim;
     return ge::GRAPH_SUCCESS;
 }
-uint32_t TilingContext::GetSimdNumBlocks() const { return node_.blockDim; }
 TilingData* TilingContext::GetRawTilingData() { return node_.tilingData.get(); }
 size_t* TilingContext::GetWorkspaceSizes(size_t count) {
     if (count > node_.workspaceLimit) {
@@ -616,10 +564,6 @@ size_t* TilingContext::GetWorkspaceSizes(size_t count) {
     node_.workspaces.resize(count, vnpu::kUnsetWorkspace);
     return node_.workspaces.data();
 }
-size_t TilingContext::GetWorkspaceNum() const { return node_.workspaces.size(); }
-
-void* TilingParseContext::GetCompiledInfo() { return node_.compileInfo; }
-fe::PlatFormInfos* TilingParseContext::GetPlatformInfo() const { return node_.platform; }
 
 const Shape* InferShapeContext::GetInputShape(size_t index) const {
     const vnpu::Node::Tensor* tensor = At(node_.inputs, index);
@@ -631,10 +575,6 @@ Shape* InferShapeContext::GetOutputShape(size_t index) {
 
 ge::DataType InferDataTypeContext::GetInputDataType(size_t index) const {
     const vnpu::Node::Tensor* tensor = At(node_.inputs, index);
-    return tensor == nullptr ? ge::DT_UNDEFINED : tensor->desc.GetDataType();
-}
-ge::DataType InferDataTypeContext::GetOutputDataType(size_t index) const {
-    const vnpu::Node::Tensor* tensor = At(node_.outputs, index);
     return tensor == nullptr ? ge::DT_UNDEFINED : tensor->desc.GetDataType();
 }
 ge::graphStatus InferDataTypeContext::SetOutputDataType(size_t index, ge::DataType dataType) {

@@ -267,13 +267,6 @@ int64_t Shape::GetShapeSize() const {
     return size;
 }
 
-void Shape::SetDim(size_t index, int64_t value) {
-    if (index < kMaxDimNum) {
-        dims_[index] = value;
-        dimNum_ = std::max(dimNum_, index);
-    }
-}
-
 Shape& Shape::AppendDim(int64_t value) {
     if (dimNum_ < kMaxDimNum) {
         dims_[dimNum_++] = value;
@@ -383,13 +376,10 @@ aclTensor::aclTensor(const op::Shape& view, const op::Strides& strides, int64_t 
     : data_(std::move(data)),
       viewShape_(view),
       storageShape_(storage),
-      originalShape_(storage),
       viewStrides_(strides),
       viewOffset_(offset),
       dataType_(dataType),
-      viewFormat_(format),
-      storageFormat_(format),
-      originalFormat_(format) {}
+      format_(format) {}
 
 void aclTensor::SetViewShape(const op::Shape& shape) {
     viewShape_ = shape;
@@ -425,9 +415,8 @@ void aclTensor::InitTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
     }
     viewOffset_ = offset;
     op::ToShape(storageDims, storageDimsNum, storageShape_);
-    originalShape_ = storageShape_;
     dataType_ = op::ToOpDataType(dataType);
-    viewFormat_ = storageFormat_ = originalFormat_ = static_cast<op::Format>(format);
+    format_ = static_cast<op::Format>(format);
     data_->address = address;
 }
 

@@ -24,13 +24,11 @@ public:
     OpParamDef& DataType(std::vector<ge::DataType> types);
     OpParamDef& Format(std::vector<ge::Format> formats);
     OpParamDef& UnknownShapeFormat(std::vector<ge::Format> formats);
-    OpParamDef& AutoContiguous();
 
 private:
     friend struct vnpu::OpDefinition;
     std::string name_;
     Option type_ = REQUIRED;
-    bool autoContiguous_ = false;
     std::vector<ge::DataType> dataTypes_;
     std::vector<ge::Format> formats_;
     std::vector<ge::Format> unknownShapeFormats_;
@@ -86,10 +84,6 @@ public:
     OpParamDef& Input(const char* name);
     OpParamDef& Output(const char* name);
     OpAttrDef& Attr(const char* name);
-    OpDef& SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc function);
-    OpDef& SetInferDataType(gert::OpImplRegisterV2::InferDataTypeKernelFunc function);
-    gert::OpImplRegisterV2::InferShapeKernelFunc& GetInferShape() { return inferShape_; }
-    gert::OpImplRegisterV2::InferDataTypeKernelFunc& GetInferDataType() { return inferDataType_; }
     OpAICoreDef& AICore() { return aiCore_; }
 
 private:
@@ -99,8 +93,6 @@ private:
     std::vector<OpParamDef> outputs_;
     std::vector<OpAttrDef> attrs_;
     OpAICoreDef aiCore_;
-    gert::OpImplRegisterV2::InferShapeKernelFunc inferShape_ = nullptr;
-    gert::OpImplRegisterV2::InferDataTypeKernelFunc inferDataType_ = nullptr;
 };
 
 }  // namespace ops

@@ -16,26 +16,18 @@ public:
 
 #if defined(OP_PROTO_LIB)
 
-#define OP_ADD(opType, ...)                                                            \
-    static int VAR_UNUSED g_##opType##_added = [] {                                    \
-        opType op(#opType);                                                            \
-        gert::OpImplRegisterV2 functions(#opType);                                     \
-        functions.InferShape(op.GetInferShape()).InferDataType(op.GetInferDataType()); \
-        gert::OpImplRegisterV2 registered(functions);                                  \
-        return 0;                                                                      \
-    }()
+// The infer functions are registered by themselves.
+#define OP_ADD(opType, ...) static_assert(true, "")
 
 #elif defined(OP_TILING_LIB)
 
-#define OP_ADD(opType, ...)                                                                                \
-    struct CompileInfo##opType {};                                                                         \
-    static UINT32 TilingPrepare##opType(gert::TilingParseContext*) { return ge::GRAPH_SUCCESS; }           \
-    static int VAR_UNUSED g_##opType##_added = [] {                                                        \
-        opType op(#opType);                                                                                \
-        gert::OpImplRegisterV2 functions(#opType);                                                         \
-        functions.Tiling(op.AICore().GetTiling()).TilingParse<CompileInfo##opType>(TilingPrepare##opType); \
-        gert::OpImplRegisterV2 registered(functions);                                                      \
-        return ops::OpDefFactory::OpDefRegister(op);                                                       \
+#define OP_ADD(opType, ...)                           \
+    static int VAR_UNUSED g_##opType##_added = [] {   \
+        opType op(#opType);                           \
+        gert::OpImplRegisterV2 functions(#opType);    \
+        functions.Tiling(op.AICore().GetTiling());    \
+        gert::OpImplRegisterV2 registered(functions); \
+        return ops::OpDefFactory::OpDefRegister(op);  \
     }()
 
 #else

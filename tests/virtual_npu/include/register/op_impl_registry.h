@@ -25,8 +25,6 @@ public:
     using InferDataTypeKernelFunc = UINT32 (*)(InferDataTypeContext*);
     using TilingKernelFunc = UINT32 (*)(TilingContext*);
     using TilingParseFunc = UINT32 (*)(TilingParseContext*);
-    using CompileInfoCreatorFunc = void* (*)();
-    using CompileInfoDeleterFunc = void (*)(void*);
 
     explicit OpImplRegisterV2(const ge::char_t* opType);
     OpImplRegisterV2(const OpImplRegisterV2& other);
@@ -35,25 +33,21 @@ public:
 
     OpImplRegisterV2& InferShape(InferShapeKernelFunc function);
     OpImplRegisterV2& InferDataType(InferDataTypeKernelFunc function);
-    OpImplRegisterV2& InferOutDataTypeSameWithFirstInput();
     OpImplRegisterV2& Tiling(TilingKernelFunc function, size_t maxTilingDataSize = 2048);
+    // T, which the framework makes for it, stays empty here.
     template <typename T>
     OpImplRegisterV2& TilingParse(TilingParseFunc function) {
-        return TilingParse(
-            function, []() -> void* { return new T(); }, [](void* info) { delete static_cast<T*>(info); });
+        return TilingParse(function);
     }
 
 private:
-    OpImplRegisterV2& TilingParse(TilingParseFunc function, CompileInfoCreatorFunc creator,
-                                  CompileInfoDeleterFunc deleter);
+    OpImplRegisterV2& TilingParse(TilingParseFunc function);
     std::unique_ptr<vnpu::OpFunctions> functions_;
 };
 
 }  // namespace gert
 
 #define VAR_UNUSED __attribute__((unused))
-#define IMPL_OP(op_type) \
-    static gert::OpImplRegisterV2 VAR_UNUSED op_impl_register_##op_type = gert::OpImplRegisterV2(#op_type)
 #define IMPL_OP_INFERSHAPE(op_type) \
     gert::OpImplRegisterV2 VAR_UNUSED op_impl_register_infershape_##op_type = gert::OpImplRegisterV2(#op_type)
 #define IMPL_OP_OPTILING(op_type) \

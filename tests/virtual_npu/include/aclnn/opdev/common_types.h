@@ -44,20 +44,12 @@ public:
     aclTensor& operator=(const aclTensor&) = delete;
 
     const op::Shape& GetStorageShape() const { return storageShape_; }
-    const op::Shape& GetOriginalShape() const { return originalShape_; }
     const op::Shape& GetViewShape() const { return viewShape_; }
-    void SetStorageShape(const op::Shape& shape) const { storageShape_ = shape; }
-    void SetOriginalShape(const op::Shape& shape) const { originalShape_ = shape; }
     // Also makes the strides contiguous.
     void SetViewShape(const op::Shape& shape);
-    op::Format GetStorageFormat() const { return storageFormat_; }
-    op::Format GetOriginalFormat() const { return originalFormat_; }
-    op::Format GetViewFormat() const { return viewFormat_; }
-    void SetStorageFormat(op::Format format) { storageFormat_ = format; }
-    void SetOriginalFormat(op::Format format) { originalFormat_ = format; }
-    void SetViewFormat(op::Format format) { viewFormat_ = format; }
+    op::Format GetStorageFormat() const { return format_; }
+    op::Format GetViewFormat() const { return format_; }
     const op::Strides& GetViewStrides() const { return viewStrides_; }
-    void SetViewStrides(const op::Strides& strides) { viewStrides_ = strides; }
     int64_t GetViewOffset() const { return viewOffset_; }
     op::DataType GetDataType() const { return dataType_; }
     int64_t Size() const { return storageShape_.GetShapeSize(); }
@@ -72,7 +64,6 @@ public:
     void SetStorageOffset(int64_t offset) { data_->storageOffset = offset; }
     bool IsFromWorkspace() const { return data_->fromWorkspace; }
     void SetFromWorkspace(bool fromWorkspace) const { data_->fromWorkspace = fromWorkspace; }
-    uint64_t GetWorkspaceOffset() const { return data_->workspaceOffset; }
     void SetWorkspaceOffset(uint64_t offset) const { data_->workspaceOffset = offset; }
     const std::shared_ptr<aclStorage>& GetStorage() const { return data_; }
     void InitTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
@@ -83,14 +74,11 @@ public:
 private:
     std::shared_ptr<aclStorage> data_;
     op::Shape viewShape_;
-    mutable op::Shape storageShape_;
-    mutable op::Shape originalShape_;
+    op::Shape storageShape_;
     op::Strides viewStrides_;
     int64_t viewOffset_;
     op::DataType dataType_;
-    op::Format viewFormat_;
-    op::Format storageFormat_;
-    op::Format originalFormat_;
+    op::Format format_;
 };
 
 class aclScalar : public op::Object {
@@ -100,7 +88,6 @@ public:
     float ToFloat() const;
     double ToDouble() const;
     int64_t ToInt64() const;
-    bool ToBool() const { return ToDouble() != 0; }
 
 private:
     op::DataType dataType_;

@@ -19,12 +19,7 @@ class ExtendedKernelContext {
 public:
     explicit ExtendedKernelContext(vnpu::Node& node) : node_(node) {}
     const CompileTimeTensorDesc* GetInputDesc(size_t index) const;
-    const CompileTimeTensorDesc* GetOutputDesc(size_t index) const;
-    size_t GetComputeNodeInputNum() const;
-    size_t GetComputeNodeOutputNum() const;
     const RuntimeAttrs* GetAttrs() const;
-    const ge::char_t* GetNodeType() const;
-    const ge::char_t* GetNodeName() const;
 
 protected:
     vnpu::Node& node_;

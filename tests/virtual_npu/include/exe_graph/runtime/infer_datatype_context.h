@@ -10,7 +10,6 @@ class InferDataTypeContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
     ge::DataType GetInputDataType(size_t index) const;  // DT_UNDEFINED beyond the inputs
-    ge::DataType GetOutputDataType(size_t index) const;
     ge::graphStatus SetOutputDataType(size_t index, ge::DataType dataType);
 };
 

@@ -10,7 +10,6 @@ namespace gert {
 class RuntimeAttrs {
 public:
     explicit RuntimeAttrs(std::vector<float> values) : values_(std::move(values)) {}
-    size_t GetAttrNum() const { return values_.size(); }
     // nullptr beyond the attributes.
     const float* GetFloat(size_t index) const { return index < values_.size() ? &values_[index] : nullptr; }
 

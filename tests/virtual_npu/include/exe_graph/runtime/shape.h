@@ -20,12 +20,8 @@ struct Shape {
 
     // Product of the dimensions: 1 at rank 0, kInvalidDimValue where it does not fit.
     int64_t GetShapeSize() const;
-    bool IsScalar() const { return dimNum_ == 0; }
-    void SetScalar() { dimNum_ = 0; }
     size_t GetDimNum() const { return dimNum_; }
     void SetDimNum(size_t dimNum) { dimNum_ = dimNum; }
-    int64_t GetDim(size_t index) const { return index < kMaxDimNum ? dims_[index] : kInvalidDimValue; }
-    void SetDim(size_t index, int64_t value);
     int64_t operator[](size_t index) const { return dims_[index]; }
     int64_t& operator[](size_t index) { return dims_[index]; }
     Shape& AppendDim(int64_t value);

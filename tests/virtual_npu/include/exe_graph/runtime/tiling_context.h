@@ -29,21 +29,10 @@ class TilingContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
     const StorageShape* GetInputShape(size_t index) const;
-    const StorageShape* GetOutputShape(size_t index) const;
-    const void* GetCompileInfo() const;
-    template <typename T>
-    const T* GetCompileInfo() const {
-        return static_cast<const T*>(GetCompileInfo());
-    }
     fe::PlatFormInfos* GetPlatformInfo() const;
 
     ge::graphStatus SetTilingKey(uint64_t tilingKey);
-    uint64_t GetTilingKey() const;
-    ge::graphStatus SetBlockDim(uint32_t blockDim) { return SetSimdNumBlocks(blockDim); }
-    uint32_t GetBlockDim() const { return GetSimdNumBlocks(); }
-    ge::graphStatus SetSimdNumBlocks(uint32_t blocks);
-    uint32_t GetSimdNumBlocks() const;
-    ge::graphStatus SetScheduleMode(uint32_t mode);
+    ge::graphStatus SetBlockDim(uint32_t blockDim);
     // nullptr where the buffer is smaller than T; the contents are whatever the buffer held.
     template <typename T>
     T* GetTilingData() {
@@ -57,7 +46,6 @@ public:
     TilingData* GetRawTilingData();
     // Bytes of each workspace, to be set; nullptr where count is more than the framework holds.
     size_t* GetWorkspaceSizes(size_t count);
-    size_t GetWorkspaceNum() const;
 };
 
 }  // namespace gert
