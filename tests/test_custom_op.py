@@ -112,6 +112,46 @@ def test_example_compiles_as_it_says(build, tmp_path):
     assert result.stdout.split() == ["0", "0", "0", "3", "0", "5", "0", "0"], result.stderr
 
 
+def test_exports(build):
+    """The vendor's library has the two functions of the C API, and no others."""
+    library = build / "vendors" / "ms_hardtanh_grad" / "op_api" / "lib" / "libcust_opapi.so"
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r" T (\w+)$", symbols, re.MULTILINE)) == {
+        "aclnnHardtanhBackward",
+        "aclnnHardtanhBackwardGetWorkspaceSize",
+    }
+
+
+OP_API = """
+#include "opdev/make_op_executor.h"
+#include "opdev/op_dfx.h"
+aclnnStatus aclnnThisGetWorkspaceSize(const aclTensor* x, aclTensor* y, uint64_t* workspaceSize,
+                                      aclOpExecutor** executor) {
+    L2_DFX_PHASE_1(aclnnThis, DFX_IN(x), DFX_OUT(y));
+    return ACLNN_SUCCESS;
+}
+aclnnStatus aclnnThis(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {
+    L2_DFX_PHASE_2(aclnnThis);
+    return CommonOpExecutorRun(workspace, workspaceSize, executor, stream);
+}
+const aclTensor* This(const aclTensor* x, aclOpExecutor* executor) {
+    L0_DFX(This, x);
+    return x;
+}
+"""
+
+
+@pytest.mark.parametrize("macro", [None, "L2_DFX_PHASE_1(aclnnThis", "L2_DFX_PHASE_2(aclnnThis", "L0_DFX(This"])
+def test_names_are_checked_when_compiling(macro):
+    """As in CANN, a function that names another one in its first line does not compile."""
+    include = VIRTUAL_NPU / "include"
+    command = ["g++", "-std=c++17", "-fsyntax-only", f"-I{include}", f"-I{include}/aclnn", "-x", "c++", "-"]
+    code = OP_API if macro is None else OP_API.replace(macro, f"{macro}Other")
+    result = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+    assert (result.stderr == "") == (macro is None)
+    assert macro is None or "static assertion failed: Invalid" in result.stderr
+
+
 @pytest.fixture
 def package(build, tmp_path):
     """A copy of the vendor package that a test may break, in CANN's own vendors."""

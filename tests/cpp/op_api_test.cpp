@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "acl/acl.h"
@@ -680,6 +681,39 @@ TEST(repeatable_executor_of_an_empty_tensor) {
     CHECK_EQ(aclSetAclOpExecutorRepeatable(phase1.executor), 0);
     for (int run = 0; run < 3; ++run) CHECK_EQ(Phase2(session, phase1), 0);
     CHECK_EQ(aclDestroyAclOpExecutor(phase1.executor), 0);
+}
+
+TEST(threads_with_streams_of_their_own) {
+    const Session session;
+    std::vector<std::thread> threads;
+    std::vector<int> right(4, 0);
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([thread, &right] {
+            aclrtStream stream = nullptr;
+            if (aclrtSetDevice(0) != 0 || aclrtCreateStream(&stream) != 0) return;
+            const aclDataType dataType = kDataTypes[thread % 3];
+            const float min = -1.0f / static_cast<float>(thread + 1), max = 0.5f;
+            for (uint32_t run = 0; run < 25; ++run) {
+                const Layout layout = run % 2 == 0 ? Contiguous({1000 + run}) : kTransposed;
+                const int64_t size = Product(layout.storage);
+                const Bits self = Patterns(dataType, size, run), grad = Patterns(dataType, size, run + 1000);
+                Tensor selfTensor(dataType, layout, self), gradTensor(dataType, layout, grad);
+                Tensor out(dataType, layout, grad);
+                const Phase1 phase1(gradTensor, selfTensor, Scalar(min), Scalar(max), out);
+                const Buffer workspace(phase1.workspaceSize);
+                const bool ok = phase1.status == 0 &&
+                                aclnnHardtanhBackward(workspace.address, phase1.workspaceSize,
+                                                      phase1.executor, stream) == 0 &&
+                                aclrtSynchronizeStream(stream) == 0;
+                right[thread] +=
+                    ok && out.Read(out.buffer) == Expected(dataType, Gather(layout, self),
+                                                           Gather(layout, grad), min, max, layout, grad);
+            }
+            aclrtDestroyStream(stream);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == std::vector<int>(4, 25));
 }
 
 TEST(wrong_addresses_are_refused) {
