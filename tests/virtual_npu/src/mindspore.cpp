@@ -87,6 +87,11 @@ aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(void*, void*) { return ACL_
 aclError aclrtAllocatorRegister(aclrtStream, void*) { return ACL_SUCCESS; }
 aclError aclrtAllocatorUnregister(aclrtStream) { return ACL_SUCCESS; }
 
+// A memory pool of the executors', which here come from the heap.
+int InitHugeMemThreadLocal(void*, bool) { return ACL_SUCCESS; }
+void UnInitHugeMemThreadLocal(void*, bool) {}
+void ReleaseHugeMem(void*, bool) {}
+
 aclError aclSetCompileopt(int, const char*) { return ACL_SUCCESS; }
 aclError HcclSetConfig(int, int64_t) { return ACL_SUCCESS; }
 
