@@ -75,15 +75,15 @@ Layout Contiguous(const Dims& dims, int64_t offset = 0, int64_t behind = 0) {
 }
 
 // A stream on a device, for one test.
-class Session {
+class Device {
 public:
-    explicit Session(const char* soc = "ascend910b1") {
+    explicit Device(const char* soc = "ascend910b1") {
         vnpuSetPlatform(soc, 0, 0);
         CHECK_EQ(aclInit(nullptr), 0);
         CHECK_EQ(aclrtSetDevice(0), 0);
         CHECK_EQ(aclrtCreateStream(&stream), 0);
     }
-    ~Session() {
+    ~Device() {
         aclrtDestroyStream(stream);
         aclrtResetDevice(0);
         aclFinalize();
@@ -174,18 +174,18 @@ struct Phase1 {
               aclnnHardtanhBackwardGetWorkspaceSize(grad, self, min, max, out, &workspaceSize, &executor)) {}
 };
 
-int Phase2(const Session& session, const Phase1& phase1) {
+int Phase2(const Device& device, const Phase1& phase1) {
     Buffer workspace(phase1.workspaceSize);
     const aclnnStatus status =
-        aclnnHardtanhBackward(workspace.address, phase1.workspaceSize, phase1.executor, session.stream);
-    const aclError error = aclrtSynchronizeStream(session.stream);
+        aclnnHardtanhBackward(workspace.address, phase1.workspaceSize, phase1.executor, device.stream);
+    const aclError error = aclrtSynchronizeStream(device.stream);
     return status != 0 ? status : error;
 }
 
-int Call(const Session& session, const aclTensor* grad, const aclTensor* self, const aclScalar* min,
+int Call(const Device& device, const aclTensor* grad, const aclTensor* self, const aclScalar* min,
          const aclScalar* max, aclTensor* out) {
     const Phase1 phase1(grad, self, min, max, out);
-    return phase1.status != 0 ? phase1.status : Phase2(session, phase1);
+    return phase1.status != 0 ? phase1.status : Phase2(device, phase1);
 }
 
 Bits Gather(const Layout& layout, const Bits& storage) {
@@ -220,7 +220,7 @@ Bits Patterns(aclDataType dataType, int64_t count, uint32_t seed) {
 }
 
 // Runs the operator over these layouts and compares the whole storage of out.
-void CheckLayouts(const Session& session, aclDataType dataType, const Layout& self, const Layout& grad,
+void CheckLayouts(const Device& device, aclDataType dataType, const Layout& self, const Layout& grad,
                   const Layout& out, float min = -1, float max = 1) {
     const Bits selfStorage = Patterns(dataType, Product(self.storage), 1);
     const Bits gradStorage = Patterns(dataType, Product(grad.storage), 2);
@@ -228,7 +228,7 @@ void CheckLayouts(const Session& session, aclDataType dataType, const Layout& se
     Tensor selfTensor(dataType, self, selfStorage);
     Tensor gradTensor(dataType, grad, gradStorage);
     Tensor outTensor(dataType, out, outStorage);
-    CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(min), Scalar(max), outTensor), 0);
+    CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(min), Scalar(max), outTensor), 0);
     CHECK(outTensor.Read(outTensor.buffer) == Expected(dataType, Gather(self, selfStorage),
                                                        Gather(grad, gradStorage), min, max, out, outStorage));
 }
@@ -274,7 +274,7 @@ const Layout kReversedDims = {{2, 3, 4}, {1, 2, 6}, 0, {4, 3, 2}};
 // ---- Codes
 
 TEST(null_pointers) {
-    const Session session;
+    const Device device;
     const Sixteen all;
     uint64_t workspaceSize = 0;
     aclOpExecutor* executor = nullptr;
@@ -291,11 +291,11 @@ TEST(null_pointers) {
     CHECK(executor == nullptr);
     CHECK_EQ(call(7), 0);
     CHECK_EQ(aclDestroyAclOpExecutor(executor), 0);
-    CHECK_EQ(aclnnHardtanhBackward(nullptr, 0, nullptr, session.stream), kNullPointer);
+    CHECK_EQ(aclnnHardtanhBackward(nullptr, 0, nullptr, device.stream), kNullPointer);
 }
 
 TEST(unsupported_dtypes) {
-    const Session session;
+    const Device device;
     const Sixteen good;
     for (const aclDataType dataType :
          {ACL_DOUBLE, ACL_INT8, ACL_INT16, ACL_INT32, ACL_INT64, ACL_UINT8, ACL_UINT16, ACL_UINT32,
@@ -309,7 +309,7 @@ TEST(unsupported_dtypes) {
 }
 
 TEST(different_dtypes) {
-    const Session session;
+    const Device device;
     for (const aclDataType first : kDataTypes) {
         for (const aclDataType second : kDataTypes) {
             if (first == second) continue;
@@ -323,7 +323,7 @@ TEST(different_dtypes) {
 }
 
 TEST(different_shapes) {
-    const Session session;
+    const Device device;
     const Sixteen good;
     for (const Dims& dims :
          {Dims{4, 5}, Dims{16}, Dims{4, 4, 1}, Dims{1, 4, 4}, Dims{2, 8}, Dims{}, Dims{0}}) {
@@ -336,11 +336,11 @@ TEST(different_shapes) {
 }
 
 TEST(nine_dimensions) {
-    const Session session;
+    const Device device;
     const Scalar min(-1.0f), max(1.0f);
     const Layout eight = Contiguous({1, 2, 1, 2, 1, 2, 1, 2});
     const Layout nine = Contiguous({1, 2, 1, 2, 1, 2, 1, 2, 1});
-    CheckLayouts(session, ACL_FLOAT, eight, eight, eight);
+    CheckLayouts(device, ACL_FLOAT, eight, eight, eight);
     const Tensor a(ACL_FLOAT, nine), b(ACL_FLOAT, nine), c(ACL_FLOAT, nine);
     CHECK_EQ(Phase1(a, b, min, max, c).status, kInvalid);
     CHECK(Contains(ErrorText(), "9"));
@@ -349,7 +349,7 @@ TEST(nine_dimensions) {
 }
 
 TEST(order_of_checks) {
-    const Session session;
+    const Device device;
     const Sixteen good;
     const Tensor wrongType(ACL_INT32, Contiguous({4, 4}));
     const Tensor wrongShape(ACL_FLOAT, Contiguous({5}));
@@ -365,11 +365,11 @@ TEST(order_of_checks) {
 
 TEST(dtypes_of_socs) {
     for (const char* soc : {"ascend910b2", "ascend910_9391"}) {
-        const Session session(soc);
+        const Device device(soc);
         for (const aclDataType dataType : kDataTypes)
-            CheckLayouts(session, dataType, Contiguous({100}), Contiguous({100}), Contiguous({100}));
+            CheckLayouts(device, dataType, Contiguous({100}), Contiguous({100}), Contiguous({100}));
     }
-    const Session session("ascend910a");
+    const Device device("ascend910a");
     const Sixteen bfloat16(ACL_BF16);
     CHECK_EQ(Phase1(bfloat16.grad, bfloat16.self, bfloat16.min, bfloat16.max, bfloat16.out).status, kInvalid);
     CHECK(Contains(ErrorText(), "DT_BF16"));
@@ -384,7 +384,7 @@ TEST(dtypes_of_socs) {
 // ---- Results
 
 TEST(worked_example) {
-    const Session session;
+    const Device device;
     const float self[] = {1, 1, 1, 2, 1, 2, 3, 3};
     const float expected[] = {0, 0, 0, 3, 0, 5, 0, 0};
     for (const aclDataType dataType : kDataTypes) {
@@ -398,13 +398,13 @@ TEST(worked_example) {
         Tensor selfTensor(dataType, layout, selfBits);
         Tensor gradTensor(dataType, layout, gradBits);
         Tensor out(dataType, layout, Bits(8, 7));
-        CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(1.2f), Scalar(2.4f), out), 0);
+        CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(1.2f), Scalar(2.4f), out), 0);
         CHECK(out.Read(out.buffer) == expectedBits);
     }
 }
 
 TEST(empty_tensors) {
-    const Session session;
+    const Device device;
     const Scalar min(-1.0f), max(1.0f);
     for (const Dims& dims : {Dims{0}, Dims{3, 0, 5}, Dims{0, 0}}) {
         for (const aclDataType dataType : kDataTypes) {
@@ -414,42 +414,42 @@ TEST(empty_tensors) {
             const Phase1 phase1(grad, self, min, max, out);
             CHECK_EQ(phase1.status, 0);
             CHECK_EQ(phase1.workspaceSize, 0u);
-            CHECK_EQ(Phase2(session, phase1), 0);
+            CHECK_EQ(Phase2(device, phase1), 0);
             CHECK_EQ(calls.Since(), "aclnnHardtanhBackwardGetWorkspaceSize\naclnnHardtanhBackward\n");
         }
     }
 }
 
 TEST(no_dimensions) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes)
-        CheckLayouts(session, dataType, Contiguous({}), Contiguous({}), Contiguous({}));
+        CheckLayouts(device, dataType, Contiguous({}), Contiguous({}), Contiguous({}));
 }
 
 TEST(contiguous_tensors_are_not_copied) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         const Sixteen all(dataType);
         const Calls calls;
         const Phase1 phase1(all.grad, all.self, all.min, all.max, all.out);
         CHECK_EQ(phase1.status, 0);
         CHECK_EQ(phase1.workspaceSize, 0u);
-        CHECK_EQ(Phase2(session, phase1), 0);
+        CHECK_EQ(Phase2(device, phase1), 0);
         CHECK_EQ(calls.Since(),
                  "aclnnHardtanhBackwardGetWorkspaceSize\naclnnHardtanhBackward\nHardtanhGrad\n");
     }
 }
 
 TEST(many_cores) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         const Layout layout = Contiguous({7, 30011});
-        CheckLayouts(session, dataType, layout, layout, layout);
+        CheckLayouts(device, dataType, layout, layout, layout);
     }
 }
 
 TEST(formats) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         for (const aclFormat format : {ACL_FORMAT_ND, ACL_FORMAT_NCHW, ACL_FORMAT_NHWC, ACL_FORMAT_HWCN,
                                        ACL_FORMAT_NDHWC, ACL_FORMAT_NCDHW}) {
@@ -459,7 +459,7 @@ TEST(formats) {
                 out(dataType, layout, grad);
             for (Tensor* tensor : {&selfTensor, &gradTensor, &out})
                 tensor->Create(tensor->buffer.address, format);
-            CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
+            CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
             CHECK(out.Read(out.buffer) == Expected(dataType, self, grad, -1, 1, layout, grad));
         }
     }
@@ -470,29 +470,29 @@ TEST(formats) {
 }
 
 TEST(views_of_inputs) {
-    const Session session;
+    const Device device;
     const Layout broadcast = {{4, 6}, {0, 1}, 0, {6}};
     const Layout single = {{4, 6}, {0, 0}, 3, {5}};
     for (const aclDataType dataType : kDataTypes) {
         for (const Layout& view : {kTransposed, kSliced, broadcast, single}) {
-            CheckLayouts(session, dataType, view, Contiguous({4, 6}), Contiguous({4, 6}));
-            CheckLayouts(session, dataType, Contiguous({4, 6}), view, Contiguous({4, 6}));
-            CheckLayouts(session, dataType, view, view, Contiguous({4, 6}));
+            CheckLayouts(device, dataType, view, Contiguous({4, 6}), Contiguous({4, 6}));
+            CheckLayouts(device, dataType, Contiguous({4, 6}), view, Contiguous({4, 6}));
+            CheckLayouts(device, dataType, view, view, Contiguous({4, 6}));
         }
     }
-    CheckLayouts(session, ACL_FLOAT, kReversedDims, Contiguous({2, 3, 4}), kReversedDims);
+    CheckLayouts(device, ACL_FLOAT, kReversedDims, Contiguous({2, 3, 4}), kReversedDims);
 }
 
 TEST(views_of_out) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         for (const Layout& view : {kTransposed, kSliced}) {
-            CheckLayouts(session, dataType, Contiguous({4, 6}), Contiguous({4, 6}), view);
-            CheckLayouts(session, dataType, view, kTransposed, view);
+            CheckLayouts(device, dataType, Contiguous({4, 6}), Contiguous({4, 6}), view);
+            CheckLayouts(device, dataType, view, kTransposed, view);
         }
     }
     const Calls calls;
-    CheckLayouts(session, ACL_FLOAT, kTransposed, kSliced, kTransposed);
+    CheckLayouts(device, ACL_FLOAT, kTransposed, kSliced, kTransposed);
     CHECK_EQ(
         calls.Since(),
         "aclnnHardtanhBackwardGetWorkspaceSize\naclnnHardtanhBackward\nAsStrided\nAsStrided\nHardtanhGrad\n"
@@ -500,30 +500,30 @@ TEST(views_of_out) {
 }
 
 TEST(views_at_any_element) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         for (int64_t offset = 0; offset < 33; ++offset) {
-            CheckLayouts(session, dataType, Contiguous({77}, offset, 5), Contiguous({77}, 2 * offset, 3),
+            CheckLayouts(device, dataType, Contiguous({77}, offset, 5), Contiguous({77}, 2 * offset, 3),
                          Contiguous({77}, 32 - offset, 7));
         }
     }
 }
 
 TEST(in_place) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         for (const Layout& layout : {Contiguous({16}), Contiguous({16}, 3, 2), kTransposed}) {
             const int64_t size = Product(layout.storage);
             const Bits self = Patterns(dataType, size, 1), grad = Patterns(dataType, size, 2);
             Tensor selfTensor(dataType, layout, self), gradTensor(dataType, layout, grad);
-            CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), gradTensor), 0);
+            CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), gradTensor), 0);
             CHECK(gradTensor.Read(gradTensor.buffer) ==
                   Expected(dataType, Gather(layout, self), Gather(layout, grad), -1, 1, layout, grad));
             // Another object for the same memory, that of self.
             Tensor out(dataType, layout);
             out.Create(selfTensor.buffer.address, ACL_FORMAT_ND);
             const Bits before = gradTensor.Read(gradTensor.buffer);
-            CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
+            CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
             CHECK(selfTensor.Read(selfTensor.buffer) ==
                   Expected(dataType, Gather(layout, self), Gather(layout, before), -1, 1, layout, self));
         }
@@ -531,7 +531,7 @@ TEST(in_place) {
 }
 
 TEST(special_bounds) {
-    const Session session;
+    const Device device;
     const float bounds[][2] = {{kNan, 1},
                                {-1, kNan},
                                {kNan, kNan},
@@ -549,13 +549,13 @@ TEST(special_bounds) {
     for (const aclDataType dataType : kDataTypes) {
         for (const auto& bound : bounds) {
             const Layout layout = Contiguous({3000});
-            CheckLayouts(session, dataType, layout, layout, layout, bound[0], bound[1]);
+            CheckLayouts(device, dataType, layout, layout, layout, bound[0], bound[1]);
         }
     }
 }
 
 TEST(special_values) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         const Bits values = {ToBits(dataType, 0),          ToBits(dataType, -0.0f),
                              ToBits(dataType, 1),          ToBits(dataType, -1),
@@ -572,24 +572,24 @@ TEST(special_values) {
         const Layout layout = Contiguous({static_cast<int64_t>(self.size())});
         Tensor selfTensor(dataType, layout, self), gradTensor(dataType, layout, grad),
             out(dataType, layout, grad);
-        CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
+        CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(-1.0f), Scalar(1.0f), out), 0);
         CHECK(out.Read(out.buffer) == Expected(dataType, self, grad, -1, 1, layout, grad));
     }
 }
 
 TEST(bounds_are_not_rounded) {
-    const Session session;
+    const Device device;
     // Neighbours of 0.7 in bfloat16.
     const Bits self = {0x3F33, 0x3F34}, grad = {0x3F80, 0x3F80};
     CHECK_EQ(FromBits(ACL_BF16, self[0]), 0.69921875f);
     Tensor selfTensor(ACL_BF16, Contiguous({2}), self), gradTensor(ACL_BF16, Contiguous({2}), grad);
     Tensor out(ACL_BF16, Contiguous({2}), {1, 1});
-    CHECK_EQ(Call(session, gradTensor, selfTensor, Scalar(-0.7f), Scalar(0.7f), out), 0);
+    CHECK_EQ(Call(device, gradTensor, selfTensor, Scalar(-0.7f), Scalar(0.7f), out), 0);
     CHECK(out.Read(out.buffer) == (Bits{0x3F80, 0}));
 }
 
 TEST(min_and_max_arrive) {
-    const Session session;
+    const Device device;
     // Every call has its own bounds, while others wait on the stream.
     const int kCalls = 20;
     const Layout layout = Contiguous({101});
@@ -603,9 +603,9 @@ TEST(min_and_max_arrive) {
         const Scalar min(static_cast<float>(i) / 4), max(static_cast<float>(i) / 2);
         const Phase1 phase1(gradTensor, selfTensor, min, max, *outs.back());
         CHECK_EQ(phase1.status, 0);
-        CHECK_EQ(aclnnHardtanhBackward(nullptr, 0, phase1.executor, session.stream), 0);
+        CHECK_EQ(aclnnHardtanhBackward(nullptr, 0, phase1.executor, device.stream), 0);
     }
-    CHECK_EQ(aclrtSynchronizeStream(session.stream), 0);
+    CHECK_EQ(aclrtSynchronizeStream(device.stream), 0);
     for (int i = 0; i < kCalls; ++i) {
         CHECK(outs[i]->Read(outs[i]->buffer) == Expected(ACL_FLOAT, self, grad, static_cast<float>(i) / 4,
                                                          static_cast<float>(i) / 2, layout, grad));
@@ -613,13 +613,13 @@ TEST(min_and_max_arrive) {
 }
 
 TEST(scalars_of_any_type) {
-    const Session session;
+    const Device device;
     const Layout layout = Contiguous({4000});
     const Bits self = Patterns(ACL_FLOAT, 4000, 1), grad = Patterns(ACL_FLOAT, 4000, 2);
     Tensor selfTensor(ACL_FLOAT, layout, self), gradTensor(ACL_FLOAT, layout, grad),
         out(ACL_FLOAT, layout, grad);
     const auto check = [&](const aclScalar* min, const aclScalar* max, float minValue, float maxValue) {
-        CHECK_EQ(Call(session, gradTensor, selfTensor, min, max, out), 0);
+        CHECK_EQ(Call(device, gradTensor, selfTensor, min, max, out), 0);
         CHECK(out.Read(out.buffer) == Expected(ACL_FLOAT, self, grad, minValue, maxValue, layout, grad));
     };
     check(Scalar(-0.7f), Scalar(0.7f), -0.7f, 0.7f);
@@ -639,7 +639,7 @@ TEST(scalars_of_any_type) {
 // ---- Executors
 
 TEST(repeatable_executor) {
-    const Session session;
+    const Device device;
     for (const aclDataType dataType : kDataTypes) {
         for (const Layout& layout : {Contiguous({4, 6}), Contiguous({4, 6}, 3, 1), kTransposed}) {
             // As MindSpore's graph mode does: addresses come after phase 1.
@@ -664,7 +664,7 @@ TEST(repeatable_executor) {
                     CHECK_EQ(aclSetTensorAddr(phase1.executor, 1, self, selfBuffer.address), 0);
                     CHECK_EQ(aclSetTensorAddr(phase1.executor, 2, out, outBuffer.address), 0);
                 }
-                CHECK_EQ(Phase2(session, phase1), 0);
+                CHECK_EQ(Phase2(device, phase1), 0);
                 CHECK(out.Read(outBuffer) == Expected(dataType, Gather(layout, selfBits),
                                                       Gather(layout, gradBits), -1, 1, layout, gradBits));
             }
@@ -674,17 +674,17 @@ TEST(repeatable_executor) {
 }
 
 TEST(repeatable_executor_of_an_empty_tensor) {
-    const Session session;
+    const Device device;
     const Tensor grad(ACL_FLOAT, Contiguous({0})), self(ACL_FLOAT, Contiguous({0})),
         out(ACL_FLOAT, Contiguous({0}));
     const Phase1 phase1(grad, self, Scalar(-1.0f), Scalar(1.0f), out);
     CHECK_EQ(aclSetAclOpExecutorRepeatable(phase1.executor), 0);
-    for (int run = 0; run < 3; ++run) CHECK_EQ(Phase2(session, phase1), 0);
+    for (int run = 0; run < 3; ++run) CHECK_EQ(Phase2(device, phase1), 0);
     CHECK_EQ(aclDestroyAclOpExecutor(phase1.executor), 0);
 }
 
 TEST(threads_with_streams_of_their_own) {
-    const Session session;
+    const Device device;
     std::vector<std::thread> threads;
     std::vector<int> right(4, 0);
     for (int thread = 0; thread < 4; ++thread) {
@@ -717,7 +717,7 @@ TEST(threads_with_streams_of_their_own) {
 }
 
 TEST(wrong_addresses_are_refused) {
-    const Session session;
+    const Device device;
     const Sixteen all;
     const Phase1 phase1(all.grad, all.self, all.min, all.max, all.out);
     void* const address = all.grad.buffer.address;
@@ -736,11 +736,11 @@ TEST(wrong_addresses_are_refused) {
 }
 
 TEST(second_run_is_refused) {
-    const Session session;
+    const Device device;
     const Sixteen all;
     const Phase1 phase1(all.grad, all.self, all.min, all.max, all.out);
-    CHECK_EQ(Phase2(session, phase1), 0);
-    CHECK_EQ(Phase2(session, phase1), kInner);
+    CHECK_EQ(Phase2(device, phase1), 0);
+    CHECK_EQ(Phase2(device, phase1), kInner);
     CHECK_EQ(aclSetAclOpExecutorRepeatable(phase1.executor), kInner);
     CHECK_EQ(aclDestroyAclOpExecutor(phase1.executor), kInner);
     CHECK_EQ(aclSetAclOpExecutorRepeatable(nullptr), kInnerNull);
@@ -748,7 +748,7 @@ TEST(second_run_is_refused) {
 }
 
 TEST(workspaces_that_do_not_do) {
-    const Session session;
+    const Device device;
     const Layout layout = kTransposed;
     const Bits bits = Patterns(ACL_FLOAT, 24, 1);
     Tensor self(ACL_FLOAT, layout, bits), grad(ACL_FLOAT, layout, bits), out(ACL_FLOAT, layout, bits);
@@ -761,8 +761,8 @@ TEST(workspaces_that_do_not_do) {
         const Buffer workspace(phase1.workspaceSize);
         const int status =
             aclnnHardtanhBackward(isNull ? nullptr : workspace.address, phase1.workspaceSize - missing,
-                                  phase1.executor, session.stream);
-        CHECK_EQ(aclrtSynchronizeStream(session.stream), 0);
+                                  phase1.executor, device.stream);
+        CHECK_EQ(aclrtSynchronizeStream(device.stream), 0);
         CHECK(status == 0 || vnpu::LiveObjects().executors == 0);
         return status;
     };
@@ -773,42 +773,42 @@ TEST(workspaces_that_do_not_do) {
 }
 
 TEST(a_shorter_workspace_than_announced_is_an_exception) {
-    const Session session;
+    const Device device;
     Tensor self(ACL_FLOAT, kTransposed, Patterns(ACL_FLOAT, 24, 1));
     Tensor out(ACL_FLOAT, Contiguous({4, 6}), Patterns(ACL_FLOAT, 24, 1));
     const Phase1 phase1(self, self, Scalar(-1.0f), Scalar(1.0f), out);
     const Buffer workspace(8);
-    CHECK_EQ(aclnnHardtanhBackward(workspace.address, phase1.workspaceSize, phase1.executor, session.stream),
+    CHECK_EQ(aclnnHardtanhBackward(workspace.address, phase1.workspaceSize, phase1.executor, device.stream),
              0);
-    CHECK_EQ(aclrtSynchronizeStream(session.stream), kVectorCoreException);
+    CHECK_EQ(aclrtSynchronizeStream(device.stream), kVectorCoreException);
 }
 
 TEST(memory_that_is_gone_is_an_exception) {
     for (const int which : {0, 1, 2}) {
         for (const Layout& layout : {Contiguous({4, 6}), kTransposed}) {
-            const Session session;
+            const Device device;
             const Bits bits = Patterns(ACL_FLOAT, 24, 1);
             Tensor self(ACL_FLOAT, layout, bits), grad(ACL_FLOAT, layout, bits), out(ACL_FLOAT, layout, bits);
             const Phase1 phase1(grad, self, Scalar(-1.0f), Scalar(1.0f), out);
             Tensor* const tensors[] = {&self, &grad, &out};
             CHECK_EQ(aclrtFree(tensors[which]->buffer.address), 0);
             tensors[which]->buffer.address = nullptr;
-            CHECK_EQ(Phase2(session, phase1), kVectorCoreException);
+            CHECK_EQ(Phase2(device, phase1), kVectorCoreException);
         }
     }
 }
 
 TEST(a_view_beyond_its_memory_is_an_exception) {
-    const Session session;
+    const Device device;
     const Bits bits = Patterns(ACL_FLOAT, 24, 1);
     Tensor grad(ACL_FLOAT, Contiguous({24}), bits), out(ACL_FLOAT, Contiguous({24}), bits);
     // The storage is said to be longer than the memory is.
     Tensor self(ACL_FLOAT, Contiguous({24}, 4, 0), Patterns(ACL_FLOAT, 24, 1));
-    CHECK_EQ(Call(session, grad, self, Scalar(-1.0f), Scalar(1.0f), out), kVectorCoreException);
+    CHECK_EQ(Call(device, grad, self, Scalar(-1.0f), Scalar(1.0f), out), kVectorCoreException);
 }
 
 TEST(a_view_beyond_its_storage_is_refused) {
-    const Session session;
+    const Device device;
     const Bits bits = Patterns(ACL_FLOAT, 24, 1);
     Tensor good(ACL_FLOAT, Contiguous({4, 6}), bits), view(ACL_FLOAT, {{4, 6}, {1, 4}, 1, {6, 4}}, bits);
     const Scalar min(-1.0f), max(1.0f);
@@ -819,12 +819,12 @@ TEST(a_view_beyond_its_storage_is_refused) {
 }
 
 TEST(tensors_that_are_gone_are_refused) {
-    const Session session;
+    const Device device;
     Sixteen all;
     const Phase1 phase1(all.grad, all.self, all.min, all.max, all.out);
     aclTensor* const gone = all.self.tensor;
     CHECK_EQ(aclDestroyTensor(gone), 0);
-    CHECK_EQ(Phase2(session, phase1), kInvalid);
+    CHECK_EQ(Phase2(device, phase1), kInvalid);
     CHECK_EQ(Phase1(all.grad, gone, all.min, all.max, all.out).status, kInvalid);
     int64_t offset;
     CHECK_EQ(aclGetViewOffset(gone, &offset), kInvalid);
@@ -832,7 +832,7 @@ TEST(tensors_that_are_gone_are_refused) {
 }
 
 TEST(objects_are_destroyed_once) {
-    const Session session;
+    const Device device;
     float value = 1;
     aclScalar* const scalar = aclCreateScalar(&value, ACL_FLOAT);
     CHECK_EQ(aclDestroyScalar(scalar), 0);
@@ -847,7 +847,7 @@ TEST(objects_are_destroyed_once) {
 }
 
 TEST(live_objects_are_counted) {
-    const Session session;
+    const Device device;
     const auto count = [](size_t tensors, size_t scalars, size_t executors) {
         const vnpu::Objects live = vnpu::LiveObjects();
         return live.tensors == tensors && live.scalars == scalars && live.executors == executors;
@@ -859,7 +859,7 @@ TEST(live_objects_are_counted) {
         const Phase1 first(all.grad, all.self, all.min, all.max, all.out);
         const Phase1 second(all.grad, all.self, all.min, all.max, all.out);
         CHECK(count(3, 2, 2));
-        CHECK_EQ(Phase2(session, first), 0);
+        CHECK_EQ(Phase2(device, first), 0);
         CHECK(count(3, 2, 1));
         CHECK_EQ(aclDestroyAclOpExecutor(second.executor), 0);
         CHECK_EQ(Phase1(all.grad, all.self, all.min, nullptr, all.out).status, kNullPointer);
@@ -869,7 +869,7 @@ TEST(live_objects_are_counted) {
 }
 
 TEST(tensor_getters) {
-    const Session session;
+    const Device device;
     const Tensor tensor(ACL_BF16, kSliced);
     int64_t* values;
     uint64_t number;
@@ -908,7 +908,7 @@ TEST(tensor_getters) {
 // ---- The framework's own functions
 
 TEST(view_copy_in_place_cannot_be_repeated) {
-    const Session session;
+    const Device device;
     const Sixteen all;
     UniqueExecutor executor("test");
     CHECK(l0op::ViewCopy(all.out, all.out, executor.get()) == all.out.tensor);
@@ -919,7 +919,7 @@ TEST(view_copy_in_place_cannot_be_repeated) {
 }
 
 TEST(view_copy_moves_data) {
-    const Session session;
+    const Device device;
     for (const Layout& from : {Contiguous({4, 6}), kTransposed}) {
         for (const Layout& to : {Contiguous({4, 6}), kSliced}) {
             const Bits fromBits = Patterns(ACL_FLOAT16, Product(from.storage), 1);
@@ -929,8 +929,8 @@ TEST(view_copy_moves_data) {
             CHECK(l0op::ViewCopy(source, target, executor.get()) == target.tensor);
             aclOpExecutor* released = nullptr;
             executor.ReleaseTo(&released);
-            CHECK_EQ(CommonOpExecutorRun(nullptr, 0, released, session.stream), 0);
-            CHECK_EQ(aclrtSynchronizeStream(session.stream), 0);
+            CHECK_EQ(CommonOpExecutorRun(nullptr, 0, released, device.stream), 0);
+            CHECK_EQ(aclrtSynchronizeStream(device.stream), 0);
             const Bits values = Gather(from, fromBits);
             size_t i = 0;
             to.Each([&](int64_t index) { expected[static_cast<size_t>(index)] = values[i++]; });
@@ -940,7 +940,7 @@ TEST(view_copy_moves_data) {
 }
 
 TEST(view_copy_refuses_what_does_not_fit) {
-    const Session session;
+    const Device device;
     const Sixteen all;
     const Tensor otherType(ACL_FLOAT16, Contiguous({4, 4})), otherShape(ACL_FLOAT, Contiguous({16}));
     UniqueExecutor executor("test");
@@ -951,7 +951,7 @@ TEST(view_copy_refuses_what_does_not_fit) {
 }
 
 TEST(contiguous_keeps_the_offset) {
-    const Session session;
+    const Device device;
     const Tensor view(ACL_FLOAT, Contiguous({5}, 3, 2), Patterns(ACL_FLOAT, 10, 1));
     UniqueExecutor executor("test");
     const aclTensor* const contiguous = l0op::Contiguous(view, executor.get());
@@ -979,7 +979,7 @@ std::string Launch(const std::function<aclnnStatus(aclOpExecutor*)>& launch) {
 
 TEST(launcher_compares_with_the_definition) {
     using namespace other;
-    const Session session;
+    const Device device;
     const Sixteen all, half(ACL_FLOAT16);
     const aclTensor *self = all.self, *grad = all.grad, *y = all.out, *halfGrad = half.grad, *none = nullptr;
     const float min = -1, max = 1;
