@@ -10,7 +10,16 @@ from ms_hardtanh_grad import contract, registration
 _refuse_missing = constexpr(contract.refuse_missing)
 _refuse_non_tensor = constexpr(contract.refuse_non_tensor)
 _bounds = constexpr(contract.check_bounds)
-_operator = constexpr(registration.operator)
+
+
+class _Operator(constexpr(registration.operator, get_instance=False)):
+    """The operator of a name; only a call in PyNative comes through __call__."""
+
+    def __call__(self, name):
+        return registration.operator(name, eager=True)
+
+
+_operator = _Operator()
 
 
 def _check_tensor(name, value):

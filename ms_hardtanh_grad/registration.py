@@ -71,26 +71,43 @@ def _operators(target):
         _custom(target, forward, contract.INPUT_NAMES[-1:], attribute_type, bprop)
         for bprop in (closed_bprop, open_bprop)
     )
-    if target == "CPU":
-        return {"hardtanh_grad": hardtanh_grad, "closed": closed, "open": opened}
+    return {"hardtanh_grad": hardtanh_grad, "closed": closed, "open": opened}
 
-    # On Ascend a call in PyNative cannot carry the scalars, so there every call is compiled.
-    def call_grad(grad_output, x, min_val, max_val):
+
+@cache
+def _eager_operators(target):
+    """What a call in PyNative runs, by the same names."""
+    operators = _operators(target)
+    if target == "CPU":
+        return operators
+    hardtanh_grad, closed, opened = operators["hardtanh_grad"], operators["closed"], operators["open"]
+
+    # On Ascend a call in PyNative cannot carry the scalars, so every call is compiled. Its inputs are made contiguous
+    # before: a graph that has seen a strided tensor fails on a later one of the same shape from the host.
+    @ms.jit
+    def grad_graph(grad_output, x, min_val, max_val):
         return hardtanh_grad(grad_output, x, min_val, max_val)
 
-    def call_closed(x, min_val, max_val):
+    @ms.jit
+    def closed_graph(x, min_val, max_val):
         return closed(x, min_val, max_val)
 
-    def call_open(x, min_val, max_val):
+    @ms.jit
+    def open_graph(x, min_val, max_val):
         return opened(x, min_val, max_val)
 
-    return {"hardtanh_grad": ms.jit(call_grad), "closed": ms.jit(call_closed), "open": ms.jit(call_open)}
+    return {
+        "hardtanh_grad": lambda grad_output, x, *bounds: grad_graph(grad_output.contiguous(), x.contiguous(), *bounds),
+        "closed": lambda x, *bounds: closed_graph(x.contiguous(), *bounds),
+        "open": lambda x, *bounds: open_graph(x.contiguous(), *bounds),
+    }
 
 
-def operator(name):
+def operator(name, eager=False):
     """An operator of the device target that is set now.
 
     Args:
         name (str): "hardtanh_grad", or for the forward its boundary, "closed" or "open".
+        eager (bool): what to call in PyNative, rather than what to put into a graph. Default: False.
     """
-    return _operators(ms.get_context("device_target"))[name]
+    return (_eager_operators if eager else _operators)(ms.get_context("device_target"))[name]

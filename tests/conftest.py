@@ -1,5 +1,7 @@
 """What the Python tests share: the target and mode they run in, and exact ways between NumPy and MindSpore."""
 
+import os
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture(scope="session")
-def device(request):
+def device(request, tmp_path_factory):
     """The device_target, set for the session."""
     target = request.config.getoption("--device")
+    # Where MindSpore compiles what calls an aclnn function; else in the working directory, which tests change.
+    os.environ["MS_COMPILER_CACHE_PATH"] = str(tmp_path_factory.mktemp("cache"))
     ms.set_device(target)
     return target
 

@@ -192,12 +192,14 @@ def test_non_contiguous(mode, dtype, view):
     view = VIEWS[view]
     grad_output, x = (to_tensor(a.reshape(24, 10)) for a in oracle.random_inputs(240, dtype))
     assert not view(x).is_contiguous()
-    net = GradNet(-1.0, 1.0)
-    expected = oracle.hardtanh_grad(to_numpy(view(grad_output)), to_numpy(view(x)), -1, 1)
-    copies = [to_tensor(to_numpy(view(a)).copy()) for a in (grad_output, x)]
+    arrays = [to_numpy(view(tensor)) for tensor in (grad_output, x)]
+    expected = oracle.hardtanh_grad(*arrays, -1, 1)
+    copies = [to_tensor(array.copy()) for array in arrays]
     for arguments in ((view(grad_output), view(x)), (copies[0], view(x)), (view(grad_output), copies[1])):
-        assert_same_bits(net(*arguments), expected)
-    assert_same_bits(ForwardNet(-1.0, 1.0)(view(x)), oracle.hardtanh(to_numpy(view(x)), -1, 1))
+        assert_same_bits(htg.hardtanh_grad(*arguments), expected)
+        # A graph for each: on Ascend, one that has seen a strided tensor fails on a contiguous one from the host.
+        assert_same_bits(GradNet(-1.0, 1.0)(*arguments), expected)
+    assert_same_bits(ForwardNet(-1.0, 1.0)(view(x)), oracle.hardtanh(arrays[1], -1, 1))
 
 
 @pytest.mark.parametrize("boundary", ("closed", "open"))
