@@ -61,6 +61,8 @@ def check_bounds(min_val, max_val, boundary="closed"):
     """
     bounds = []
     for name, value in zip(ATTR_NAMES, (min_val, max_val)):
+        if value is None:  # what the graph compiler passes for a variable
+            raise TypeError(f"{name}: got no constant, accepts a real number that is known when a graph is compiled")
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise TypeError(f"{name}: got {type(value).__name__}, accepts a real number")
         with np.errstate(over="ignore"):

@@ -1,5 +1,6 @@
 """Registers the operators in MindSpore for the device target that is set when they are first used."""
 
+import threading
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ FUNCTIONS = {
     "CPU": ("Hardtanh", contract.OP_TYPE, "float"),
     "Ascend": ("aclnnHardtanh", contract.ACLNN_NAME, "number"),
 }
+_PREPARING = threading.RLock()
 
 
 def _custom(target, function, inputs, attribute_type, bprop):
@@ -74,12 +76,22 @@ def _operators(target):
     return {"hardtanh_grad": hardtanh_grad, "closed": closed, "open": opened}
 
 
+def _one_at_a_time(function):
+    """`function` for callers in several Python threads: MindSpore breaks when two prepare a custom operator at once."""
+
+    def call(*arguments):
+        with _PREPARING:
+            return function(*arguments)
+
+    return call
+
+
 @cache
 def _eager_operators(target):
     """What a call in PyNative runs, by the same names."""
     operators = _operators(target)
     if target == "CPU":
-        return operators
+        return {name: _one_at_a_time(operator) for name, operator in operators.items()}
     hardtanh_grad, closed, opened = operators["hardtanh_grad"], operators["closed"], operators["open"]
 
     # On Ascend a call in PyNative cannot carry the scalars, so every call is compiled. Its inputs are made contiguous
@@ -96,11 +108,19 @@ def _eager_operators(target):
     def open_graph(x, min_val, max_val):
         return opened(x, min_val, max_val)
 
-    return {
-        "hardtanh_grad": lambda grad_output, x, *bounds: grad_graph(grad_output.contiguous(), x.contiguous(), *bounds),
-        "closed": lambda x, *bounds: closed_graph(x.contiguous(), *bounds),
-        "open": lambda x, *bounds: open_graph(x.contiguous(), *bounds),
-    }
+    @_one_at_a_time
+    def call_grad(grad_output, x, min_val, max_val):
+        return grad_graph(grad_output.contiguous(), x.contiguous(), min_val, max_val)
+
+    @_one_at_a_time
+    def call_closed(x, min_val, max_val):
+        return closed_graph(x.contiguous(), min_val, max_val)
+
+    @_one_at_a_time
+    def call_open(x, min_val, max_val):
+        return open_graph(x.contiguous(), min_val, max_val)
+
+    return {"hardtanh_grad": call_grad, "closed": call_closed, "open": call_open}
 
 
 def operator(name, eager=False):
@@ -110,4 +130,5 @@ def operator(name, eager=False):
         name (str): "hardtanh_grad", or for the forward its boundary, "closed" or "open".
         eager (bool): what to call in PyNative, rather than what to put into a graph. Default: False.
     """
-    return (_eager_operators if eager else _operators)(ms.get_context("device_target"))[name]
+    with _PREPARING:
+        return (_eager_operators if eager else _operators)(ms.get_context("device_target"))[name]

@@ -1,5 +1,7 @@
 """hardtanh, hardtanh_grad, Hardtanh and convert against the NumPy oracle, in both modes, on the target of --device."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import mindspore as ms
 import numpy as np
 import oracle
@@ -271,6 +273,20 @@ def test_convert(mode):
     output, gradient = backward(net, to_tensor(x), to_tensor(grad_output))
     assert_same_bits(output, oracle.hardtanh(x, -0.5, 0.5))
     assert_same_bits(gradient, oracle.hardtanh_grad(grad_output, x, -0.5, 0.5))
+
+
+def test_eight_python_threads(device):
+    """Calls from several Python threads at once."""
+    grad_output, x = oracle.random_inputs(1 << 16, "float16")
+    expected = oracle.hardtanh_grad(grad_output, x, -1, 1)
+    arguments = to_tensor(grad_output), to_tensor(x)
+
+    def call(_):
+        for _ in range(20):
+            assert_same_bits(htg.hardtanh_grad(*arguments), expected)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(call, range(8)))
 
 
 def test_same_bits_every_time(mode):
