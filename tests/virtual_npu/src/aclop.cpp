@@ -228,7 +228,6 @@ Function Plain(HostTask task) {
 const std::map<std::string, Function>& Functions() {
     static const std::map<std::string, Function> functions = {
         {"AdamApplyOneWithDecayAssign", AdamApplyOneWithDecay},
-        {"Add", Plain(Binary([](double a, double b) { return a + b; }))},
         {"AddN", AddN},
         {"ApplyAdamD", ApplyAdam},
         {"ApplyMomentum", ApplyMomentum},
@@ -238,7 +237,7 @@ const std::map<std::string, Function>& Functions() {
         {"BiasAdd", BiasAdd},
         {"BiasAddGrad", BiasAddGrad},
         {"Fill", [](const aclopAttr&, const Operands& x) { return Copy()({x[1], x[2]}); }},
-        {"Identity", Plain(Copy())},
+        {"IsNan", Plain(Map([](const double* x) -> double { return std::isnan(x[0]); }))},
         {"OneHot", OneHot},
         {"OnesLike", [](const aclopAttr&, const Operands& x) { return Fill(1)({x[1]}); }},
         {"RealDiv", Plain(Binary([](double a, double b) { return a / b; }))},
@@ -246,6 +245,8 @@ const std::map<std::string, Function>& Functions() {
         {"ReduceSum", ReduceAxes<Reduction::Sum>},
         {"SGD", SGD},
         {"SoftmaxCrossEntropyWithLogits", SoftmaxCrossEntropyWithLogits},
+        {"Sub", Plain(Binary([](double a, double b) { return a - b; }))},
+        {"TensorMove", Plain(Copy())},
     };
     return functions;
 }

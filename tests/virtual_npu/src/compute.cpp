@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "acl/acl.h"
 
@@ -141,6 +142,16 @@ struct Split {
         }
     }
 };
+
+// An index into a dimension; what it throws becomes the stream's error.
+int64_t Index(double value, int64_t length) {
+    const auto index = static_cast<int64_t>(value);
+    if (index < 0 || index >= length) {
+        throw std::out_of_range("index " + std::to_string(index) + " is outside a dimension of " +
+                                std::to_string(length));
+    }
+    return index;
+}
 
 }  // namespace
 
@@ -338,9 +349,8 @@ HostTask Gather(int64_t dim) {
         for (size_t i = 0; i < index.size(); ++i) {
             const auto inner = static_cast<int64_t>(i) % to.inner;
             const auto outer = static_cast<int64_t>(i) / (to.inner * to.length);
-            const int64_t source =
-                (outer * from.length + static_cast<int64_t>(index[i])) * from.inner + inner;
-            result[i] = values.at(static_cast<size_t>(source));
+            const int64_t source = (outer * from.length + Index(index[i], from.length)) * from.inner + inner;
+            result[i] = values[static_cast<size_t>(source)];
         }
         Write(x.back(), result);
         return ACL_SUCCESS;
@@ -357,8 +367,8 @@ HostTask ScatterAdd(int64_t dim) {
         for (size_t i = 0; i < index.size(); ++i) {
             const auto inner = static_cast<int64_t>(i) % from.inner;
             const auto outer = static_cast<int64_t>(i) / (from.inner * from.length);
-            const int64_t target = (outer * to.length + static_cast<int64_t>(index[i])) * to.inner + inner;
-            result.at(static_cast<size_t>(target)) += source[i];
+            const int64_t target = (outer * to.length + Index(index[i], to.length)) * to.inner + inner;
+            result[static_cast<size_t>(target)] += source[i];
         }
         Write(x.back(), result);
         return ACL_SUCCESS;
@@ -399,20 +409,49 @@ HostTask LogSoftmax(int64_t dim) {
         Values values = Read(x[0]);
         const Split split(x[0].shape, dim);
         split.ForEach([&](size_t first, size_t step) {
+            const size_t end = first + static_cast<size_t>(split.length) * step;
             double top = -std::numeric_limits<double>::infinity();
             double sum = 0;
-            for (size_t i = 0; i < static_cast<size_t>(split.length); ++i) {
-                top = std::max(top, values[first + i * step]);
+            for (size_t i = first; i < end; i += step) {
+                top = std::max(top, values[i]);
             }
-            for (size_t i = 0; i < static_cast<size_t>(split.length); ++i) {
-                sum += std::exp(values[first + i * step] - top);
+            for (size_t i = first; i < end; i += step) {
+                sum += std::exp(values[i] - top);
             }
-            for (size_t i = 0; i < static_cast<size_t>(split.length); ++i) {
-                values[first + i * step] -= top + std::log(sum);
+            for (size_t i = first; i < end; i += step) {
+                values[i] -= top + std::log(sum);
             }
         });
         Write(x.back(), values);
         return ACL_SUCCESS;
     };
 }
+
+HostTask Softmax(int64_t dim) {
+    return [dim](const std::vector<Operand>& x) {
+        LogSoftmax(dim)(x);
+        return Map([](const double* value) { return std::exp(value[0]); })({x[1], x[1]});
+    };
+}
+
+HostTask LogSoftmaxBackward(int64_t dim) {
+    return [dim](const std::vector<Operand>& x) {
+        Values gradient = Read(x[0]);
+        const Values output = Read(x[1]);
+        const Split split(x[0].shape, dim);
+        split.ForEach([&](size_t first, size_t step) {
+            const size_t end = first + static_cast<size_t>(split.length) * step;
+            double sum = 0;
+            for (size_t i = first; i < end; i += step) {
+                sum += gradient[i];
+            }
+            for (size_t i = first; i < end; i += step) {
+                gradient[i] -= std::exp(output[i]) * sum;
+            }
+        });
+        Write(x.back(), gradient);
+        return ACL_SUCCESS;
+    };
+}
+
 }  // namespace vnpu

@@ -38,6 +38,10 @@ HostTask ScatterAdd(int64_t dim);
 // Inputs: left and right, or beta's addend before them.
 HostTask MatMul(double alpha = 1, double beta = 0);
 HostTask LogSoftmax(int64_t dim);
+// Rounded twice: it goes through the logarithm.
+HostTask Softmax(int64_t dim);
+// Inputs: gradient and LogSoftmax's output.
+HostTask LogSoftmaxBackward(int64_t dim);
 
 }  // namespace vnpu
 

@@ -212,11 +212,8 @@ WITH_SCALAR(aclnnMuls, x[0] * y)
 WITH_SCALAR(aclnnDivs, x[0] / y)
 WITH_SCALAR(aclnnPowTensorScalar, Power(x[0], y))
 WITH_SCALAR(aclnnEqScalar, x[0] == y)
-WITH_SCALAR(aclnnNeScalar, x[0] != y)
-WITH_SCALAR(aclnnGtScalar, x[0] > y)
 WITH_SCALAR(aclnnGeScalar, x[0] >= y)
 WITH_SCALAR(aclnnLtScalar, x[0] < y)
-WITH_SCALAR(aclnnLeScalar, x[0] <= y)
 
 INPLACE(aclnnInplaceMul, x[0] * x[1])
 INPLACE(aclnnInplaceDiv, x[0] / x[1])
@@ -300,6 +297,12 @@ ACLNN(aclnnScatterAdd,
       (self, dim, index, src), (out), (Tensors{self, index, src, out}), ScatterAdd(dim))
 ACLNN(aclnnLogSoftmax, (const aclTensor* self, int64_t dim, aclTensor* out), (self, dim), (out),
       (Tensors{self, out}), LogSoftmax(dim))
+
+ACLNN(aclnnSoftmax, (const aclTensor* self, int64_t dim, aclTensor* out), (self, dim), (out),
+      (Tensors{self, out}), Softmax(dim))
+ACLNN(aclnnLogSoftmaxBackward,
+      (const aclTensor* gradOutput, const aclTensor* output, int64_t dim, aclTensor* out),
+      (gradOutput, output, dim), (out), (Tensors{gradOutput, output, out}), LogSoftmaxBackward(dim))
 
 ACLNN(aclnnMm, (const aclTensor* self, const aclTensor* mat2, aclTensor* out, int8_t cubeMathType),
       (self, mat2, cubeMathType), (out), (Tensors{self, mat2, out}), MatMul())

@@ -134,6 +134,8 @@ void Stream::Run() {
             if (error == ACL_SUCCESS && result != ACL_SUCCESS) {
                 error = result;
                 failure.swap(errorMessage);
+                // Not every caller asks for the message.
+                std::fprintf(stderr, "virtual NPU: error %d on a stream: %s\n", error, failure.c_str());
             }
             errorMessage.clear();
         }
