@@ -46,8 +46,13 @@ def _custom(target, function, inputs, attribute_type, bprop):
     return operator
 
 
+def _zeros_like(x):
+    """Zeros of x's shape and dtype in PyNative, where MindSpore 2.8 has no ZerosLike of bfloat16 on CPU."""
+    return ops.zeros(x.shape, x.dtype)
+
+
 @cache
-def _operators(target):
+def _operators(target, zeros_like=ops.zeros_like):
     """The operators of a device target by name."""
     if target not in FUNCTIONS:
         raise RuntimeError(f"device_target: got {target}, accepts {' or '.join(FUNCTIONS)}")
@@ -59,7 +64,7 @@ def _operators(target):
     open_bounds = constexpr(contract.open_bounds)
 
     def grad_bprop(grad_output, x, min_val, max_val, out, dout):
-        return hardtanh_grad(dout, x, min_val, max_val), ops.zeros_like(x), 0.0, 0.0
+        return hardtanh_grad(dout, x, min_val, max_val), zeros_like(x), 0.0, 0.0
 
     def closed_bprop(x, min_val, max_val, out, dout):
         return hardtanh_grad(dout, x, min_val, max_val), 0.0, 0.0
@@ -89,9 +94,9 @@ def _one_at_a_time(function):
 @cache
 def _eager_operators(target):
     """What a call in PyNative runs, by the same names."""
-    operators = _operators(target)
     if target == "CPU":
-        return {name: _one_at_a_time(operator) for name, operator in operators.items()}
+        return {name: _one_at_a_time(operator) for name, operator in _operators(target, _zeros_like).items()}
+    operators = _operators(target)
     hardtanh_grad, closed, opened = operators["hardtanh_grad"], operators["closed"], operators["open"]
 
     # On Ascend a call in PyNative cannot carry the scalars, so every call is compiled. Its inputs are made contiguous
