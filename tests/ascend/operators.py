@@ -174,6 +174,9 @@ def check_network_operators(rng):
         tolerance=1e-6,
     )
     check("bias gradient", ms.grad(lambda a, b: ops.BiasAdd()(a, b), 1), lambda a, b: np.full(6, 4), [x, x[0]])
+    half = nn.Dense(6, 3).to_float(ms.float16)
+    weight = half.weight.astype(ms.float16).asnumpy()
+    compare("gradient in float16", ms.grad(half)(Tensor(x)), np.tile(weight.sum(0), (4, 1)), 4e-3)
     check("addn", lambda a: ops.addn([a, a, a]), lambda a: 3 * a, [x], tolerance=1e-6)
     compare("one_hot", ops.OneHot()(Tensor(labels), 6, Tensor(1.0), Tensor(0.0)), hot, 0)
     compare("log_softmax", mint.nn.functional.log_softmax(Tensor(x), 1), np.log(probabilities), 1e-6)

@@ -236,6 +236,7 @@ const std::map<std::string, Function>& Functions() {
         {"AssignAdd", Plain(Binary([](double a, double b) { return a + b; }))},
         {"BiasAdd", BiasAdd},
         {"BiasAddGrad", BiasAddGrad},
+        {"Cast", Plain(Copy())},
         {"Fill", [](const aclopAttr&, const Operands& x) { return Copy()({x[1], x[2]}); }},
         {"IsNan", Plain(Map([](const double* x) -> double { return std::isnan(x[0]); }))},
         {"OneHot", OneHot},
