@@ -170,12 +170,14 @@ INLINE void EvaluateRange(const Operation& operation, int64_t begin, int64_t end
     constexpr int64_t kLine = 64 / sizeof(Bits);
     constexpr int64_t kBlock = 8 * kLine;
     constexpr int64_t kAhead = 2 * kBlock;
+    // Blocks begin on a cache line of `out`, as do those of inputs with the same offset from one.
+    const auto address = reinterpret_cast<uintptr_t>(operation.out + begin);
+    const int64_t head = std::min<int64_t>(end - begin, -address / sizeof(Bits) % kLine);
+    Evaluate(operation, begin, head, operation.out + begin);
+    begin += head;
 #ifdef __x86_64__
     if (stream) {
-        const auto address = reinterpret_cast<uintptr_t>(operation.out + begin);
-        const int64_t head = std::min<int64_t>(end - begin, -address / sizeof(Bits) % kLine);
-        Evaluate(operation, begin, head, operation.out + begin);
-        for (begin += head; end - begin >= kBlock; begin += kBlock) {
+        for (; end - begin >= kBlock; begin += kBlock) {
             alignas(64) Bits block[kBlock];
             Evaluate(operation, begin, kBlock, block);
             const __m128i* from = reinterpret_cast<const __m128i*>(block);
