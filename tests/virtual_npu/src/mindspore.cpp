@@ -69,6 +69,7 @@ int vnpuNotSupported(const char* name) {
     return ACL_ERROR_API_NOT_SUPPORT;
 }
 
+aclError aclrtCtxSetSysParamOpt(int, int64_t) { return ACL_SUCCESS; }
 aclError aclrtSetDeviceSatMode(int) { return ACL_SUCCESS; }
 aclError aclrtSetOpWaitTimeout(uint32_t) { return ACL_SUCCESS; }
 aclError aclrtSetOpExecuteTimeOut(uint32_t) { return ACL_SUCCESS; }

@@ -101,7 +101,6 @@ struct Context {
 
     const int32_t device;
     std::atomic<bool> stopOnFailure{false};
-    std::map<aclSysParamOpt, int64_t> options;
     std::shared_ptr<Stream> defaultStream;
 };
 
@@ -177,7 +176,6 @@ struct Machine {
     std::map<void*, std::shared_ptr<Event>> events;
     std::map<void*, uint64_t> subscribers;  // thread that runs the callbacks of a stream
     std::map<uint64_t, std::shared_ptr<Callbacks>> callbacks;
-    std::map<aclSysParamOpt, int64_t> options;
 
     uint8_t* device = nullptr;  // what the host sees, inaccessible
     uint8_t* alias = nullptr;
@@ -617,13 +615,6 @@ const char* aclGetRecentErrMsg() {
     return last.empty() ? nullptr : last.c_str();
 }
 
-aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
-    *majorVersion = 1;
-    *minorVersion = 14;
-    *patchVersion = 0;
-    return ACL_SUCCESS;
-}
-
 aclError aclrtSetDevice(int32_t deviceId) {
     if (deviceId != 0) {
         return Fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtSetDevice: there is device 0 only");
@@ -731,33 +722,6 @@ aclError aclrtGetCurrentContext(aclrtContext* context) {
         return code;
     }
     *context = currentContext;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-    if (const int code = NeedContext("aclrtCtxSetSysParamOpt")) {
-        return code;
-    }
-    currentContext->options[opt] = value;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
-    if (const int code = NeedContext("aclrtCtxGetSysParamOpt")) {
-        return code;
-    }
-    const auto found = currentContext->options.find(opt);
-    if (found == currentContext->options.end()) {
-        return Fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET, "aclrtCtxGetSysParamOpt: the option was not set");
-    }
-    *value = found->second;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-    Machine& all = machine();
-    std::lock_guard<std::mutex> lock(all.mutex);
-    all.options[opt] = value;
     return ACL_SUCCESS;
 }
 

@@ -9,11 +9,7 @@ extern "C" {
 #endif
 
 #define ACL_EVENT_SYNC 0x00000001U
-#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002U
 #define ACL_EVENT_TIME_LINE 0x00000008U
-
-#define ACL_STREAM_FAST_LAUNCH 0x00000001U
-#define ACL_STREAM_FAST_SYNC 0x00000002U
 
 #define ACL_CONTINUE_ON_FAILURE 0x00000000U
 #define ACL_STOP_ON_FAILURE 0x00000001U
@@ -69,7 +65,6 @@ aclError aclInit(const char* configPath);
 aclError aclFinalize(void);
 /* The last error's text; asking for it clears it, and the pointer lives until the thread asks again. */
 const char* aclGetRecentErrMsg(void);
-aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion);
 
 aclError aclrtSetDevice(int32_t deviceId);
 aclError aclrtResetDevice(int32_t deviceId);
@@ -83,9 +78,6 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 aclError aclrtDestroyContext(aclrtContext context);
 aclError aclrtSetCurrentContext(aclrtContext context);
 aclError aclrtGetCurrentContext(aclrtContext* context);
-aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
-aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
-aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /* A null stream is the current context's default stream; timeouts are in milliseconds, -1 waits for ever. */
 aclError aclrtCreateStream(aclrtStream* stream);
