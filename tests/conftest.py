@@ -9,8 +9,9 @@ from mindspore.common.np_dtype import bfloat16 as np_bfloat16
 
 
 def pytest_addoption(parser):
-    """Let one test file run on either target."""
+    """Let one test file run on either target, and on each way to compile for it."""
     parser.addoption("--device", default="CPU", choices=("CPU", "Ascend"), help="MindSpore device_target")
+    parser.addoption("--jit-level", default="O0", choices=("O0", "O1"), help="MindSpore jit_level in GRAPH_MODE")
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +29,7 @@ def mode(request, device):
     """Each of MindSpore's modes, set for the test."""
     ms.set_context(mode=getattr(ms, request.param))
     if request.param == "GRAPH_MODE":
-        ms.set_context(jit_config={"jit_level": "O0"})
+        ms.set_context(jit_config={"jit_level": request.config.getoption("--jit-level")})
     yield request.param
     ms.set_context(mode=ms.PYNATIVE_MODE)
 
