@@ -253,26 +253,29 @@ Variant<Operation> CurrentVariant() {
 template <class Operation>
 void Launch(const Operation& operation, int64_t count, int threads) {
     constexpr int64_t kElement = sizeof(typename Operation::Bits);
-    constexpr int64_t kShare = (64 << 10) / kElement;
     constexpr int64_t kWorthAThread = (512 << 10) / kElement;
     constexpr int64_t kWorthStreaming = (8 << 20) / kElement;
+    constexpr int64_t kLeastShare = (64 << 10) / kElement;
+    constexpr int64_t kMostShare = (512 << 10) / kElement;
+    constexpr int64_t kSharesPerThread = 32;  // so that no thread waits long for the last one
     const Variant<Operation> evaluate = CurrentVariant<Operation>();
     const bool stream = count >= kWorthStreaming;
-    const int64_t most = count / kWorthAThread;
-    if (most > 1 && threads == 0) {
+    if (threads == 0 && count >= 2 * kWorthAThread) {
         threads = DefaultThreads();
     }
-    if (most <= 1 || threads == 1) {
+    threads = static_cast<int>(std::min<int64_t>(count / kWorthAThread, threads));
+    if (threads <= 1) {
         evaluate(operation, 0, count, stream);
         return;
     }
+    const int64_t share = std::min(std::max(count / (kSharesPerThread * threads), kLeastShare), kMostShare);
     std::atomic<int64_t> next{0};
     const auto job = [&] {
-        for (int64_t begin; (begin = next.fetch_add(kShare)) < count;) {
-            evaluate(operation, begin, std::min(begin + kShare, count), stream);
+        for (int64_t begin; (begin = next.fetch_add(share)) < count;) {
+            evaluate(operation, begin, std::min(begin + share, count), stream);
         }
     };
-    RunWithHelpers(job, static_cast<int>(std::min<int64_t>(most, threads)) - 1);
+    RunWithHelpers(job, threads - 1);
 }
 
 // Launches Operation<the format of dtype>(tensors..., min, max).
