@@ -168,7 +168,7 @@ INLINE void EvaluateRange(const Operation& operation, int64_t begin, int64_t end
                           [[maybe_unused]] bool stream) {
     using Bits = typename Operation::Bits;
     constexpr int64_t kLine = 64 / sizeof(Bits);
-    constexpr int64_t kBlock = 8 * kLine;
+    constexpr int64_t kBlock = 4 * kLine;
     constexpr int64_t kAhead = 2 * kBlock;
     // Blocks begin on a cache line of `out`, as do those of inputs with the same offset from one.
     const auto address = reinterpret_cast<uintptr_t>(operation.out + begin);

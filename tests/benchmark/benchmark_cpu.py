@@ -157,12 +157,12 @@ def plain_copy(total_bytes, threads):
 def kernel_backward(grad_output, x, code, threads):
     """A call of the kernel into an existing array."""
     kernel = ctypes.CDLL(str(CPU_LIBRARY)).hardtanh_grad_cpu
-    kernel.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_int] + [ctypes.c_float] * 2 + [ctypes.c_int]
     arrays = grad_output, x, np.empty_like(x)
-    pointers = [array.ctypes.data for array in arrays]
+    arguments = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    arguments += [ctypes.c_int64(x.size), code, ctypes.c_float(-1.0), ctypes.c_float(1.0), threads]
 
     def call():
-        kernel(*pointers, x.size, code, -1.0, 1.0, threads)
+        kernel(*arguments)
 
     call.memory = arrays
     return call
