@@ -74,7 +74,8 @@ setup(
                 "-Werror",
                 "-pthread",
             ],
-            extra_link_args=["-pthread"],
+            # The kernel's threads outlive a dlclose of the library.
+            extra_link_args=["-pthread", "-Wl,-z,nodelete"],
         )
     ],
     cmdclass={"build_ext": BuildKernel, "bdist_wheel": WheelForAnyPython},
